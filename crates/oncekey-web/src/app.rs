@@ -1,0 +1,100 @@
+//! The page's one set of options and what is in flight. Nothing calls out to the page while it is borrowed.
+
+use std::cell::RefCell;
+
+use oncekey::retry::Plan;
+
+use crate::{
+    dom::{Js, Waiter},
+    flight::Flight,
+    guard::Lock,
+    htmx::Wire,
+    send::Joint,
+    subject::Subject,
+};
+
+/// The state of one page.
+pub struct App {
+    /// The header's name: a text of the page.
+    pub header: Js,
+    /// The form field's name: a text of the page.
+    pub field: Js,
+    /// Other web origins that may get the key: an array.
+    pub origins: Js,
+    /// What holds where an element or a call says nothing.
+    pub retry: Option<Plan>,
+    /// Use `disabled` beside `aria-disabled`.
+    pub disable: bool,
+    /// Whether `start` has run.
+    pub started: bool,
+    /// How long the gate remembers a key, in ms.
+    pub retention: u64,
+    /// Whether the gate was asked.
+    pub learning: bool,
+    /// Busy intents.
+    pub locks: Vec<Lock>,
+    /// The last number given to a lock or a waiter.
+    pub last: u32,
+    /// What waits for the page, by number.
+    pub waiters: Vec<(u32, Waiter)>,
+    /// When an intent was last free again, of the clock that stamps events.
+    pub ended: Vec<(Js, f64)>,
+    /// `send`s of named intents under way.
+    pub joints: Vec<Joint>,
+    /// A request of htmx 1.9 or 2 between its configuration and its sending.
+    pub configured: Option<(Js, Subject, Box<Flight>)>,
+    /// Requests of htmx 1.9 or 2 between two attempts.
+    #[allow(clippy::vec_box, reason = "moved between closures: a pointer is less code than the whole")]
+    pub waiting: Vec<Box<Wire>>,
+    /// The plain submit being dispatched: its event, the form, the submitter.
+    pub submitting: Option<(Js, Js, Js)>,
+    /// Looks under way that say what became of plain forms.
+    pub looks: u32,
+    /// Plain submits that wait for those looks.
+    pub held: Vec<(Js, Js)>,
+}
+
+thread_local! {
+    static APP: RefCell<App> = const {
+        RefCell::new(App {
+            header: Js::UNDEFINED,
+            field: Js::UNDEFINED,
+            origins: Js::UNDEFINED,
+            retry: None,
+            disable: false,
+            started: false,
+            retention: oncekey::intent::DEFAULT_RETENTION,
+            learning: false,
+            locks: Vec::new(),
+            last: 0,
+            waiters: Vec::new(),
+            ended: Vec::new(),
+            joints: Vec::new(),
+            configured: None,
+            waiting: Vec::new(),
+            submitting: None,
+            looks: 0,
+            held: Vec::new(),
+        })
+    };
+}
+
+/// Reads or changes the state.
+pub fn with<T>(f: impl FnOnce(&mut App) -> T) -> T {
+    APP.with_borrow_mut(f)
+}
+
+/// Whether a field's name is the key's.
+pub fn is_field(name: &Js) -> bool {
+    with(|app| &app.field == name)
+}
+
+/// Whether another web origin may get the key.
+pub fn is_friend(origin: &Js) -> bool {
+    with(|app| crate::dom::call1(&app.origins, "includes", origin).is_truthy())
+}
+
+/// The form field's name.
+pub fn field() -> Js {
+    with(|app| app.field.clone())
+}

@@ -1,0 +1,152 @@
+//! One intent under way: what each answer does to it, and the attempts of the doors that use fetch.
+
+use oncekey::{
+    intent::after,
+    key::quote,
+    retry::{Answer, Outcome, Plan, Verdict, Word, retry_after, verdict},
+};
+
+use crate::{
+    app,
+    dom::{
+        Js, call2, double, fire, get, head, is, item, launch, millis, number, put, random, retry, settle, small, then,
+    },
+    guard,
+    intent::Intent,
+};
+
+/// One intent under way.
+pub struct Flight {
+    /// Its key and name.
+    pub intent: Intent,
+    /// Where its events go.
+    pub target: Js,
+    /// When to send again.
+    pub plan: Plan,
+    /// The attempt under way; 1 is the first.
+    pub attempt: u32,
+}
+
+impl Flight {
+    /// An intent about to make its first attempt.
+    #[allow(clippy::unnecessary_box_returns, reason = "moved between closures: a pointer is less code than the whole")]
+    pub fn new(intent: Intent, target: Js, plan: Plan) -> Box<Flight> {
+        Box::new(Flight { intent, target, plan, attempt: 1 })
+    }
+
+    /// Puts the key into `Headers`, or an object of names and values: a structured-field String.
+    pub fn head(&self, headers: &Js) {
+        let name = app::with(|app| app.header.clone());
+        let value = Js::from_str(&quote(&self.intent.key.as_string().unwrap_or_default()));
+        if is(headers, "append") {
+            call2(headers, "set", &name, &value);
+        } else {
+            put(headers, &name, &value);
+        }
+    }
+
+    /// The first attempt leaves: the key is kept, and the page told.
+    pub fn issue(&self) {
+        self.intent.keep();
+        self.fire("issued", self.intent.reason, 0);
+        if self.intent.reason == "edited" {
+            self.fire("unknown", "edited", 0);
+        }
+    }
+
+    /// Says something about this attempt.
+    pub fn fire(&self, kind: &str, reason: &str, delay: u64) {
+        fire(&self.target, kind, &self.intent.key, self.attempt, reason, double(delay));
+    }
+
+    /// What an answer does: the delay in ms before the next attempt, or `None` and the intent is settled.
+    pub fn conclude(&mut self, answer: Answer, asked: Option<u64>) -> Option<u64> {
+        let (kind, delay) = match verdict(answer, self.plan, self.attempt, asked, self.intent.left(), random()) {
+            Verdict::Retry(delay) => ("retry", Some(delay)),
+            Verdict::Final(outcome) => {
+                self.intent.move_to(after(outcome));
+                if outcome == Outcome::Unknown {
+                    crate::intent::learn_retention();
+                }
+                (if outcome == Outcome::Unknown { "unknown" } else { "settled" }, None)
+            }
+        };
+        self.fire(kind, answer.reason(), delay.unwrap_or(0));
+        self.attempt += 1;
+        delay
+    }
+}
+
+/// What an answer says, when the server wants to be asked again, and whether it leads to another page.
+/// `value` is a response or an xhr; one without a status is no answer.
+pub fn read(value: &Js) -> (Answer, Option<u64>, bool) {
+    let head = head(value);
+    let status = small(&item(&head, 0));
+    if status == 0 {
+        return (Answer::None, None, false);
+    }
+    let word = Word::parse(item(&head, 1).as_string().as_deref());
+    let asked = item(&head, 2).as_string().and_then(|text| {
+        let date = millis(number(&item(&head, 3)));
+        retry_after(&text, (date > 0).then_some(date), millis(number(&item(&head, 4))))
+    });
+    let answer = Answer::Status(u16::try_from(status).unwrap_or(0), word);
+    (answer, asked, item(&head, 5).is_truthy())
+}
+
+/// The attempts of one request by fetch.
+pub struct Course {
+    /// The intent.
+    pub flight: Box<Flight>,
+    /// The page's fetch, or what an extension put in its place.
+    pub fetch: Js,
+    /// A `Request` that each attempt clones, or an address.
+    pub input: Js,
+    /// What goes with an address.
+    pub init: Js,
+    /// Aborts all attempts.
+    pub signal: Js,
+    /// Milliseconds an attempt may take; 0 for ever.
+    pub limit: f64,
+    /// Who gets the answer: a list of `resolve` and `reject`.
+    pub calls: Js,
+    /// Stays if the answer leads to another page; 0 is none.
+    pub lock: u32,
+}
+
+/// Makes the next attempt.
+pub fn go(mut course: Box<Course>) {
+    let promise = launch(&course.fetch, &course.input, &course.init, &course.signal, course.limit);
+    then(
+        &promise,
+        Box::new(move |value, ok| {
+            let (mut answer, asked, leads_away) = read(&value);
+            if !ok {
+                answer = if is(&course.signal, "aborted") { Answer::Aborted } else { Answer::None };
+            }
+            match course.flight.conclude(answer, asked) {
+                None => finish(&course, &value, ok, leads_away),
+                Some(delay) => retry(
+                    double(delay),
+                    Box::new(move |_, _| {
+                        if is(&course.signal, "aborted") {
+                            let reason = get(&course.signal, "reason");
+                            course.flight.conclude(Answer::Aborted, None);
+                            finish(&course, &reason, false, false);
+                        } else {
+                            go(course);
+                        }
+                    }),
+                ),
+            }
+        }),
+    );
+}
+
+fn finish(course: &Course, value: &Js, ok: bool, leads_away: bool) {
+    if leads_away {
+        guard::leave(course.lock);
+    }
+    crate::send::end(&course.flight.intent.name);
+    settle(&course.calls, value, ok);
+}

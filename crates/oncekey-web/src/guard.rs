@@ -1,0 +1,121 @@
+//! Busy intents: a second submit is refused, the page says so, and exactly what was marked is undone.
+
+use oncekey::{intent::LEAVING, retry::Plan};
+
+use crate::{
+    app,
+    dom::{Js, attr, call1, closest, double, fire, get, later, mark, number, page_time, say, unmark},
+    flight::Flight,
+    subject::Subject,
+};
+
+/// One busy intent.
+pub struct Lock {
+    id: u32,
+    name: Js,
+    key: Js,
+    owner: Js,
+    submitter: Js,
+    leaving: bool,
+}
+
+/// Whether an intent is busy.
+pub fn is_held(name: &Js) -> bool {
+    app::with(|app| app.locks.iter().any(|lock| &lock.name == name))
+}
+
+/// Whether another submit of this intent must be refused: it is busy, or the event came while it was and then queued.
+pub fn refuses(subject: &Subject, event: &Js) -> bool {
+    let name = subject.name();
+    let stamp = number(&get(event, "timeStamp"));
+    let (key, reason) = app::with(|app| {
+        if let Some(lock) = app.locks.iter().find(|lock| lock.name == name) {
+            (lock.key.clone(), "busy")
+        } else if stamp > 0.0 && app.ended.iter().any(|(ended, at)| ended == &name && stamp < *at) {
+            (Js::NULL, "queued")
+        } else {
+            (Js::NULL, "")
+        }
+    });
+    if !reason.is_empty() {
+        fire(&subject.owner, "blocked", &key, 0, reason, 0.0);
+    }
+    !reason.is_empty()
+}
+
+/// Makes an intent busy, and says so on its form and submitter; returns what frees it.
+pub fn hold(subject: &Subject, flight: &Flight) -> u32 {
+    mark(&subject.owner, "aria-busy", "true");
+    mark(&subject.submitter, "aria-disabled", "true");
+    if app::with(|app| app.disable) {
+        mark(&subject.submitter, "disabled", "");
+    }
+    let words = subject.attr("data-once-busy");
+    say(words.as_deref().unwrap_or("Sending…"));
+    let lock = Lock {
+        id: 0,
+        name: flight.intent.name.clone(),
+        key: flight.intent.key.clone(),
+        owner: subject.owner.clone(),
+        submitter: subject.submitter.clone(),
+        leaving: false,
+    };
+    app::with(|app| {
+        app.last += 1;
+        app.locks.push(Lock { id: app.last, ..lock });
+        app.last
+    })
+}
+
+/// Keeps an intent busy until the page leaves: success led elsewhere.
+pub fn leave(id: u32) {
+    app::with(|app| {
+        for lock in &mut app.locks {
+            lock.leaving |= lock.id == id;
+        }
+    });
+    later(double(LEAVING), Box::new(move |_, _| end(&|lock| lock.id == id)));
+}
+
+/// Frees an intent, unless the page is leaving.
+pub fn free(id: u32) {
+    end(&|lock| lock.id == id && !lock.leaving);
+}
+
+/// Frees everything: the page is shown again.
+pub fn free_all() {
+    end(&|_| true);
+}
+
+/// Frees all intents whose names begin so: the person's own decision.
+pub fn free_place(start: &Js) {
+    end(&|lock| call1(&lock.name, "startsWith", start).is_truthy());
+}
+
+fn end(which: &dyn Fn(&Lock) -> bool) {
+    let at = page_time();
+    while let Some(lock) = app::with(|app| {
+        let place = app.locks.iter().position(which)?;
+        let lock = app.locks.swap_remove(place);
+        app.ended.retain(|(name, _)| name != &lock.name);
+        app.ended.push((lock.name.clone(), at));
+        Some(lock)
+    }) {
+        unmark(&lock.owner, "aria-busy");
+        unmark(&lock.submitter, "aria-disabled");
+        unmark(&lock.submitter, "disabled");
+        say("");
+    }
+}
+
+/// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.
+pub fn plan(element: &Js) -> Plan {
+    let holder = closest(element, "[hx-retry],[data-hx-retry],[data-once-retry]");
+    let text = attr(&holder, "hx-retry")
+        .or_else(|| attr(&holder, "data-hx-retry"))
+        .or_else(|| attr(&holder, "data-once-retry"));
+    match text {
+        Some(text) => Plan::of(Some(&text)),
+        None => app::with(|app| app.retry).unwrap_or(Plan::UNASKED),
+    }
+}

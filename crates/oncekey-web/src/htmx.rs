@@ -1,0 +1,243 @@
+//! htmx 1.9, 2 and 4: where a request gets its key, where a second one is refused, and how it is sent again.
+//!
+//! 1.9 and 2: after its configuration a request is an `XMLHttpRequest` of its own. It is opened and sent again with the
+//! first attempt's content, and htmx hears of the last answer only; nothing is serialised twice.
+//! 4: the request's `fetch` is ours, so retries stay inside the request.
+
+use oncekey::{
+    intent::Stage,
+    retry::{Answer, interval},
+};
+
+use crate::{
+    app,
+    dom::{
+        Js, call1, call2, catch_send, closest, double, get, hand_over, is, number, put, refuse, reopen, replace_fetch,
+        retry, set, small, text, ticket, transmit, window,
+    },
+    flight::{Course, Flight, go, read},
+    guard,
+    intent::find,
+    subject::{Subject, is_by_hand},
+};
+
+/// A request of htmx 1.9 or 2 under way.
+pub struct Wire {
+    flight: Box<Flight>,
+    lock: u32,
+    /// htmx's description of the request.
+    info: Js,
+    xhr: Js,
+    body: Js,
+}
+
+/// 1.9 and 2, before a request is queued: the place to refuse a second one.
+pub fn confirm(event: &Js) {
+    ours_or_refused(event);
+}
+
+/// The subject of a request of 1.9 or 2, if it is ours and not refused.
+fn ours_or_refused(event: &Js) -> Option<Subject> {
+    let detail = get(event, "detail");
+    let trigger = get(&detail, "triggeringEvent");
+    if is(&detail, "ctx") || !is_by_hand(&trigger) {
+        return None;
+    }
+    let path = text(&detail, "path").unwrap_or_default();
+    let verb = text(&detail, "verb").unwrap_or_default();
+    admit(Subject::of_htmx(&get(&detail, "elt"), &trigger, verb, &path), &trigger, event)
+}
+
+fn admit(subject: Subject, trigger: &Js, event: &Js) -> Option<Subject> {
+    if !subject.is_ours() {
+        return None;
+    }
+    if guard::refuses(&subject, trigger) {
+        refuse(event);
+        return None;
+    }
+    Some(subject)
+}
+
+/// 1.9 and 2, once a request leaves the queue: it gets its key.
+pub fn configure(event: &Js) {
+    let Some(subject) = ours_or_refused(event) else {
+        return;
+    };
+    let detail = get(event, "detail");
+    let parameters = get(&detail, "parameters");
+    let mut body = get(&detail, "formData");
+    if !body.is_truthy() {
+        body = parameters.clone();
+    }
+    let element = get(&detail, "elt");
+    let flight = begin(&subject, &body, &element);
+    let headers = get(&detail, "headers");
+    flight.head(&headers);
+    let json = text(&headers, "Content-Type").is_some_and(|kind| kind.starts_with("application/json"))
+        || closest(&element, "[hx-ext*=json],[data-hx-ext*=json]").is_truthy();
+    if subject.has_fields() && !json {
+        put(&parameters, &app::field(), &flight.intent.key);
+    }
+    app::with(|app| app.configured = Some((detail, subject, flight)));
+}
+
+#[allow(clippy::unnecessary_box_returns, reason = "as `Flight::new`")]
+fn begin(subject: &Subject, body: &Js, element: &Js) -> Box<Flight> {
+    let (content, given) = subject.read(body);
+    Flight::new(find(subject.name(), content, given, Stage::Sent), subject.owner.clone(), guard::plan(element))
+}
+
+/// 1.9 and 2, just before a request is sent: from here on its answers pass through us.
+pub fn before_send(event: &Js) {
+    let info = get(event, "detail");
+    let Some((config, subject, flight)) = app::with(|app| app.configured.take()) else {
+        return;
+    };
+    if config != get(&info, "requestConfig") {
+        return;
+    }
+    let lock = guard::hold(&subject, &flight);
+    flight.issue();
+    let xhr = get(&info, "xhr");
+    let mut wire = Box::new(Wire { flight, lock, info, xhr: xhr.clone(), body: Js::UNDEFINED });
+    // Its content is made right after this event: this one xhr tells what it sends.
+    catch_send(
+        &xhr,
+        ticket(Box::new(move |body, _| {
+            wire.body = body;
+            attempt(wire);
+        })),
+    );
+}
+
+/// Sends once. What listened first is htmx's: it is kept with the description of the request.
+fn attempt(wire: Box<Wire>) {
+    let (xhr, body) = (wire.xhr.clone(), wire.body.clone());
+    let info = wire.info.clone();
+    let listeners = transmit(&xhr, &body, ticket(Box::new(move |event, _| answered(wire, &event))));
+    if !is(&info, "oncekey") {
+        set(&info, "oncekey", &listeners);
+    }
+}
+
+fn answered(mut wire: Box<Wire>, event: &Js) {
+    let (mut answer, asked, leads_away) = read(&wire.xhr);
+    if text(event, "type").as_deref() == Some("abort") {
+        answer = Answer::Aborted;
+    }
+    match wire.flight.conclude(answer, asked) {
+        None => {
+            if leads_away {
+                guard::leave(wire.lock);
+            }
+            end(&wire, event);
+        }
+        Some(delay) => {
+            let lock = wire.lock;
+            app::with(|app| app.waiting.push(wire));
+            retry(
+                double(delay),
+                Box::new(move |_, _| {
+                    if let Some(wire) = take_waiting(&|wire| wire.lock == lock) {
+                        reopen(&wire.info);
+                        attempt(wire);
+                    }
+                }),
+            );
+        }
+    }
+}
+
+fn take_waiting(which: &dyn Fn(&Wire) -> bool) -> Option<Box<Wire>> {
+    app::with(|app| {
+        let place = app.waiting.iter().position(|wire| which(wire))?;
+        Some(app.waiting.swap_remove(place))
+    })
+}
+
+/// Gives the xhr back to htmx, with the event it has waited for.
+fn end(wire: &Wire, event: &Js) {
+    hand_over(&wire.xhr, &get(&wire.info, "oncekey"), event);
+    guard::free(wire.lock);
+}
+
+/// htmx takes back what it sent; between two attempts there is nothing on the wire that could tell it.
+pub fn abort(event: &Js) {
+    let target = get(event, "target");
+    if let Some(mut wire) = take_waiting(&|wire| get(&wire.info, "requestConfig.elt") == target) {
+        wire.flight.conclude(Answer::Aborted, None);
+        end(&wire, &Js::UNDEFINED);
+    }
+}
+
+/// The subject of a request of 4, if it is ours and not refused. Its address is remembered from its configuration:
+/// later a DELETE's fields have joined it.
+fn subject_of(ctx: &Js, event: &Js) -> Option<Subject> {
+    let trigger = get(ctx, "sourceEvent");
+    if !is_by_hand(&trigger) {
+        return None;
+    }
+    let action = text(ctx, "oncekey").or_else(|| text(ctx, "request.action")).unwrap_or_default();
+    set(ctx, "oncekey", &Js::from_str(&action));
+    let method = text(ctx, "request.method").unwrap_or_default();
+    admit(Subject::of_htmx(&get(ctx, "sourceElement"), &trigger, method, &action), &trigger, event)
+}
+
+/// 4, before a request is queued.
+pub fn config_request(event: &Js) {
+    subject_of(&get(event, "detail.ctx"), event);
+}
+
+/// 4, when a request is about to be sent.
+pub fn before_request(event: &Js) {
+    let ctx = get(event, "detail.ctx");
+    let Some(subject) = subject_of(&ctx, event) else {
+        return;
+    };
+    let mut body = get(&ctx, "request.body");
+    if !body.is_truthy() {
+        body = get(&ctx, "request.action");
+    }
+    let flight = begin(&subject, &body, &get(&ctx, "sourceElement"));
+    flight.head(&get(&ctx, "request.headers"));
+    if subject.has_fields() && is(&body, "append") {
+        call2(&body, "set", &app::field(), &flight.intent.key);
+    }
+    let lock = guard::hold(&subject, &flight);
+    set(&ctx, "oncekeyLock", &Js::from_f64(f64::from(lock)));
+    let own = ctx.clone();
+    replace_fetch(
+        &ctx,
+        ticket(Box::new(move |call, _| {
+            let init = get(&call, "init");
+            call1(&window(), "clearTimeout", &get(&own, "requestTimeout"));
+            flight.issue();
+            go(Box::new(Course {
+                flight,
+                fetch: get(&call, "fetch"),
+                input: get(&call, "url"),
+                limit: time_limit(&init),
+                signal: get(&init, "signal"),
+                init,
+                calls: call1(&get(&window(), "Array"), "of", &call),
+                lock,
+            }));
+        })),
+    );
+}
+
+/// How long 4 lets an attempt take, in ms.
+fn time_limit(init: &Js) -> f64 {
+    let own = get(init, "timeout");
+    match own.as_string().and_then(|text| interval(&text)) {
+        Some(ms) => double(ms),
+        None if own.is_undefined() => number(&get(&window(), "htmx.config.defaultTimeout")),
+        None => number(&own),
+    }
+}
+
+/// 4, when all is over.
+pub fn finally(event: &Js) {
+    guard::free(small(&get(event, "detail.ctx.oncekeyLock")));
+}

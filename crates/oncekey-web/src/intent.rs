@@ -1,0 +1,189 @@
+//! Where a tab keeps its intents, and whose they are.
+
+use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy, uuid};
+
+use crate::{
+    app,
+    dom::{
+        Js, ask, call_text, double, each, get, item, keep, millis, names, now, number, random, recall, record, small,
+        text, then, window,
+    },
+    guard,
+};
+
+/// The intent that an attempt belongs to.
+pub struct Intent {
+    /// Its name.
+    pub name: Js,
+    /// As it is sent.
+    pub key: Js,
+    /// What is kept of it once sent; `None` for a key that the author gave, and for a single call.
+    pub kept: Option<Kept>,
+    /// How the key was found, for the event.
+    pub reason: &'static str,
+}
+
+/// A key nobody has used.
+pub fn mint() -> Js {
+    let half = || (u64::from(random()) << 32) | u64::from(random());
+    Js::from_str(&uuid(half(), half()))
+}
+
+/// The key and what is known, kept under a name.
+fn load(name: &Js) -> Option<(Js, Kept)> {
+    let record = recall(name);
+    let stage = Stage::from_code(small(&item(&record, 1)))?;
+    let since = millis(number(&item(&record, 2)));
+    let content = millis(number(&item(&record, 3)));
+    Some((item(&record, 0), Kept { stage, since, content }))
+}
+
+/// Whether a plain form's outcome was never learnt.
+pub fn is_open(name: &Js) -> bool {
+    load(name).is_some_and(|(_, kept)| kept.stage == Stage::SentPlain)
+}
+
+/// Keeps, or forgets.
+fn save(name: &Js, key: &Js, kept: Option<Kept>) {
+    let value =
+        kept.map_or(Js::UNDEFINED, |kept| record(key, kept.stage.code(), double(kept.since), double(kept.content)));
+    keep(name, &value);
+}
+
+/// Finds or mints the key for content about to be sent. Nothing is kept before [`Intent::keep`].
+pub fn find(name: Js, content: u64, given: Option<Js>, stage: Stage) -> Intent {
+    if let Some(key) = given {
+        return Intent { name, key, kept: None, reason: "given" };
+    }
+    let before = load(&name);
+    let choice = choose(before.as_ref().map(|(_, kept)| *kept), content, now(), app::with(|app| app.retention));
+    let (key, kept, reason) = match (choice, before) {
+        (Choice::Same, Some((key, kept))) => (key, kept, "same"),
+        (Choice::Edited, Some((key, kept))) => (key, kept, "edited"),
+        _ => (mint(), Kept { stage, since: now(), content }, "new"),
+    };
+    Intent { name, key, kept: Some(Kept { stage, ..kept }), reason }
+}
+
+impl Intent {
+    /// Keeps it as sent: an attempt leaves now.
+    pub fn keep(&self) {
+        if self.kept.is_some() {
+            save(&self.name, &self.key, self.kept);
+        }
+    }
+
+    /// Moves what is kept to another stage, or ends it; a key that replaced it meanwhile stays.
+    pub fn move_to(&self, stage: Option<Stage>) {
+        if let Some((key, kept)) = load(&self.name)
+            && self.kept.is_some()
+            && key == self.key
+        {
+            save(&self.name, &key, stage.map(|stage| Kept { stage, ..kept }));
+        }
+    }
+
+    /// Milliseconds until the gate forgets the key.
+    pub fn left(&self) -> u64 {
+        let retention = app::with(|app| app.retention);
+        self.kept.map_or(retention, |kept| kept.left(now(), retention))
+    }
+}
+
+/// Ends all intents whose names begin so.
+pub fn forget(start: &Js) {
+    each(&names(start), &mut |name| {
+        keep(&name, &Js::UNDEFINED);
+        true
+    });
+}
+
+/// Whether this page is the tab's own, and no frame in it: a frame shares the tab's intents.
+fn is_top() -> bool {
+    get(&window(), "top") == window()
+}
+
+/// Takes the tab's intents over from the page before; a copy of a living tab starts with none.
+pub fn take_over(fresh: bool) {
+    if is_top() {
+        let mark = Js::from_str("");
+        if is_copy(recall(&mark).is_truthy(), fresh) {
+            forget(&mark);
+        }
+        keep(&mark, &Js::TRUE);
+    }
+}
+
+/// Marks the tab as left, so that the next page takes its intents over.
+pub fn leave() {
+    if is_top() {
+        keep(&Js::from_str(""), &Js::UNDEFINED);
+    }
+}
+
+/// Asks the gate what became of a key; `wait` is a query that says how long.
+pub fn look(key: &Js, wait: &str, f: impl FnOnce(Look) + 'static) {
+    let mut path = String::from("/.oncekey/keys/");
+    let key = key.as_string().unwrap_or_default();
+    path.push_str(&call_text(&window(), "encodeURIComponent", &key).as_string().unwrap_or_default());
+    path.push_str(wait);
+    then(
+        &ask(&path),
+        Box::new(|json, _| {
+            let state = text(&json, "state");
+            f(Look::parse(state.as_deref(), small(&get(&json, "status"))));
+        }),
+    );
+}
+
+/// Looks at all intents whose outcome this tab never learnt.
+pub fn look_back(reloaded: bool) {
+    each(&names(&Js::from_str("")), &mut |name| {
+        look_at(name, reloaded);
+        true
+    });
+}
+
+fn look_at(name: Js, reloaded: bool) {
+    let Some((key, kept)) = load(&name) else {
+        return;
+    };
+    learn_retention();
+    if kept.left(now(), app::with(|app| app.retention)) == 0 {
+        save(&name, &key, None);
+    } else if kept.stage != Stage::Loose && !guard::is_held(&name) {
+        app::with(|app| app.looks += 1);
+        look(&key.clone(), "", move |look| {
+            // The person may have submitted meanwhile; then that attempt learns the outcome.
+            if !guard::is_held(&name) {
+                let stage = after_look(kept.stage, look, reloaded);
+                let intent = Intent { name, key, kept: Some(kept), reason: "" };
+                intent.move_to(stage);
+            }
+            crate::form::let_go(false);
+        });
+    }
+}
+
+/// Learns from the gate's policy how long keys are remembered: the shortest of its routes. Asked once, when it first matters.
+pub fn learn_retention() {
+    if app::with(|app| core::mem::replace(&mut app.learning, true)) {
+        return;
+    }
+    then(
+        &ask("/.well-known/idempotency"),
+        Box::new(|policy, _| {
+            let mut least = number(&get(&policy, "retention"));
+            each(&get(&policy, "routes"), &mut |route| {
+                let own = number(&get(&route, "retention"));
+                if own > 0.0 && (least <= 0.0 || own < least) {
+                    least = own;
+                }
+                true
+            });
+            if least > 0.0 {
+                app::with(|app| app.retention = millis(least * 1000.0));
+            }
+        }),
+    );
+}

@@ -1,0 +1,209 @@
+// @ts-check
+// What the shell needs of the page, without rules. A few general functions cost less than a binding for each
+// member: no exception passes through wasm, and a form's controls never shadow the form's own members.
+
+const PREFIX = "oncekey:";
+/** @param {any} o */
+const own = (o) => (o instanceof HTMLFormElement ? HTMLFormElement.prototype : o);
+/** @param {() => any} f @returns {any} */
+const attempt = (f) => {
+  try {
+    return f();
+  } catch {}
+};
+
+/** Resumes what waits in wasm, once. @type {(ticket: number, value: any, ok: boolean) => void} */
+let resume;
+/** @param {typeof resume} f */
+export const connect = (f) => {
+  resume = f;
+};
+
+export const window = () => globalThis;
+
+/** A member, or a member's member (`a.b`). @param {any} o @param {string} path @returns {any} */
+export const get = (o, path) => attempt(() => path.split(".").reduce((o, k) => Reflect.get(own(o), k, o), o));
+
+/** @param {any} o @param {number} i @returns {any} */
+export const item = (o, i) => o?.[i];
+
+/** @param {any} o @param {string} k @param {any} v */
+export const set = (o, k, v) => attempt(() => (o[k] = v));
+
+/** @param {any} o @param {string} k @param {...any} a @returns {any} */
+export const call = (o, k, ...a) => attempt(() => own(o)[k].apply(o, a));
+
+/** @param {any} p @param {number} ticket */
+export const then = (p, ticket) => {
+  Promise.resolve(p).then(
+    (v) => resume(ticket, v, true),
+    (e) => resume(ticket, e, false),
+  );
+};
+
+/** Settles the promises of all who asked: each gets an answer of its own. @param {any} calls @param {any} value @param {boolean} ok */
+export const settle = (calls, value, ok) => {
+  for (const call of calls) ok ? call.resolve(calls[1] ? value.clone() : value) : call.reject(value);
+};
+
+/** Resumes after a delay, and if asked not before the browser is on line. @param {number} ms @param {number} ticket @param {boolean} online */
+export const later = (ms, ticket, online) => {
+  const f = () => resume(ticket, undefined, true);
+  setTimeout(() => (online && navigator.onLine === false ? addEventListener("online", f, { once: true }) : f()), ms);
+};
+
+/** JSON of the page's own origin. @param {string} path @returns {any} */
+export const ask = (path) =>
+  fetch(path)
+    .then((r) => r.json())
+    .catch(() => {});
+
+// What the tab keeps: in memory where the browser refuses.
+/** @type {Record<string, string>} */
+const memory = {};
+const store = () => attempt(() => sessionStorage);
+/** @param {string} name @returns {any} */
+export const recall = (name) => attempt(() => JSON.parse(store()?.getItem(PREFIX + name) ?? memory[name]));
+/** @param {string} name @param {any} value */
+export const keep = (name, value) => {
+  const text = JSON.stringify(value);
+  if (!store()) memory[name] = text;
+  else attempt(() => (value === undefined ? store().removeItem(PREFIX + name) : store().setItem(PREFIX + name, text)));
+};
+/** @param {any} key @param {number} stage @param {number} since @param {number} content @returns {any} */
+export const record = (key, stage, since, content) => [key, stage, since, content];
+/** The names kept that begin so. @param {string} start */
+export const names = (start) =>
+  Object.keys(store() ?? {})
+    .filter((k) => k.startsWith(PREFIX + start))
+    .map((k) => k.slice(PREFIX.length));
+/** @param {number} place @param {number} target */
+export const name_of = (place, target) => place + "." + (target || "");
+
+/** Names and values of a request's content, one after the other; a file by what tells it from another. @param {any} body */
+export const pairs = (body) => {
+  const bytes = body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+  const whole = bytes || typeof body == "string" || body instanceof Blob;
+  const list = whole ? [["", bytes ? new TextDecoder("latin1").decode(body) : body]] : body?.entries ? [...body.entries()] : Object.entries(body ?? {});
+  return list.flatMap(([name, values]) =>
+    [values].flat().flatMap((v) => [name, v instanceof Blob ? [/** @type {any} */ (v).name, v.size, v.type, /** @type {any} */ (v).lastModified].join() : String(v)]),
+  );
+};
+
+/** @param {string} url @returns {any} */
+export const parse = (url) =>
+  attempt(() => {
+    const u = new URL(url, document.baseURI);
+    u.hash = "";
+    return u;
+  });
+
+/** @param {any} target @param {string} type @param {any} key @param {number} n @param {string} reason @param {number} delay */
+export const emit = (target, type, key, n, reason, delay) => {
+  const detail = { key, attempt: n, reason, ...(type == "retry" && { delay }) };
+  (target && get(target, "isConnected") ? target : document).dispatchEvent(new CustomEvent(PREFIX + type, { bubbles: true, detail }));
+};
+
+// Attributes that say "busy". Two intents may mark one form: the last to end restores what stood there before the first.
+/** @type {Map<Element, Record<string, [string | null, number]>>} */
+const marks = new Map();
+/** @param {any} e @param {string} name @param {string | null} before */
+const restore = (e, name, before) => call(e, before == null ? "removeAttribute" : "setAttribute", name, before);
+/** @param {any} e @param {string} name @param {string} value */
+export const mark = (e, name, value) => {
+  if (!e) return;
+  const of = marks.get(e) ?? {};
+  (of[name] ??= [call(e, "getAttribute", name), 0])[1]++;
+  marks.set(e, of);
+  call(e, "setAttribute", name, value);
+};
+/** @param {any} e @param {string} name */
+export const unmark = (e, name) => {
+  const of = marks.get(e);
+  if (!of?.[name] || --of[name][1]) return;
+  restore(e, name, of[name][0]);
+  delete of[name];
+  if (!Object.keys(of).length) marks.delete(e);
+};
+/** Takes all marks away: the page is being stored. */
+export const unmark_all = () => {
+  for (const [e, of] of marks) for (const name in of) restore(e, name, of[name][0]);
+  marks.clear();
+  region?.remove();
+};
+
+/** @type {HTMLElement | undefined} */
+let region;
+/** Says a text in a polite live region. @param {string} words */
+export const say = (words) => {
+  if (!region?.isConnected) {
+    if (!words) return;
+    region = document.createElement("div");
+    region.setAttribute("role", "status");
+    region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+    document.body.append(region);
+  }
+  region.textContent = words;
+};
+
+export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
+export const now = () => Date.now();
+export const page_time = () => performance.now();
+
+/** What an answer's head says, of a response or an xhr: status, the gate's word, Retry-After, that as a date, the server's
+ *  time, and whether it leads to another page. @param {any} o @returns {any} */
+export const head = (o) => {
+  const h = (/** @type {string} */ name) => (o?.headers ? o.headers.get(name) : o?.getResponseHeader?.(name));
+  return [
+    o?.type == "opaqueredirect" ? 302 : o?.status,
+    h("Idempotency-Status"),
+    h("Retry-After"),
+    Date.parse(h("Retry-After")),
+    Date.parse(h("Date")) || Date.now(),
+    h("HX-Redirect") || h("HX-Refresh"),
+  ];
+};
+
+/** One attempt: of a request that is cloned, or of an address with a time limit of its own.
+ *  @param {any} f @param {any} input @param {any} init @param {any} signal @param {number} ms @returns {any} */
+export const launch = (f, input, init, signal, ms) =>
+  attempt(() =>
+    input.clone ? f(input.clone()) : f(input, { ...init, signal: ms && AbortSignal.any ? AbortSignal.any([signal, AbortSignal.timeout(ms)]) : signal }),
+  );
+
+// htmx 4: a request's fetch is replaced. 1.9 and 2: a request's xhr reports here first, and is sent again as it was.
+/** @param {any} ctx @param {number} ticket */
+export const replace_fetch = (ctx, ticket) => {
+  const fetch = ctx.fetch ?? globalThis.fetch;
+  ctx.fetch = (/** @type {any} */ url, /** @type {any} */ init) => new Promise((resolve, reject) => resume(ticket, { url, init, fetch, resolve, reject }, true));
+};
+const ENDS = ["onload", "onerror", "ontimeout", "onabort"];
+/** Tells what an xhr sends, instead of sending it. @param {any} xhr @param {number} ticket */
+export const catch_send = (xhr, ticket) => {
+  xhr.send = (/** @type {any} */ body) => {
+    delete xhr.send;
+    resume(ticket, body, true);
+  };
+};
+/** Sends, and takes the xhr's listeners; returns those that were there.
+ *  @param {any} xhr @param {any} body @param {number} ticket @returns {any} */
+export const transmit = (xhr, body, ticket) => {
+  /** @type {any} */
+  const were = {};
+  for (const end of ENDS) {
+    were[end] = xhr[end];
+    xhr[end] = (/** @type {any} */ e) => resume(ticket, e, true);
+  }
+  xhr.send(body);
+  return were;
+};
+/** @param {any} info htmx's description of the request */
+export const reopen = ({ xhr, requestConfig: c, pathInfo }) => {
+  xhr.open(c.verb.toUpperCase(), pathInfo.finalRequestPath, true);
+  for (const name in c.headers) call(xhr, "setRequestHeader", name, c.headers[name]);
+};
+/** Gives the xhr back, with the event that its listeners wait for. @param {any} xhr @param {any} were @param {any} event */
+export const hand_over = (xhr, were, event) => {
+  Object.assign(xhr, were);
+  were["on" + (event?.type ?? "abort")]?.call(xhr, event);
+};

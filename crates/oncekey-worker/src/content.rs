@@ -1,0 +1,113 @@
+//! An answer's content on its way: kept while it may be stored, and written to the caller.
+
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use js_sys::Uint8Array;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::WritableStreamDefaultWriter;
+use worker::Delay;
+
+use crate::convert::{forget, joined};
+
+/// The content as it comes in.
+pub struct Content {
+    pieces: Vec<Uint8Array>,
+    /// How many pieces the caller has been given.
+    given: usize,
+    length: u64,
+    announced: Option<u64>,
+    limit: u64,
+}
+
+impl Content {
+    /// `announced`: the length that the head gives; `limit`: bytes that are kept at most.
+    pub fn new(announced: Option<u64>, limit: u64) -> Self {
+        Self { pieces: Vec::new(), given: 0, length: 0, announced, limit }
+    }
+
+    /// Adds what has arrived.
+    pub fn push(&mut self, bytes: Uint8Array) {
+        self.length += u64::from(bytes.length());
+        self.pieces.push(bytes);
+    }
+
+    /// The pieces that the caller has not been given; those that cannot be stored are let go.
+    pub fn fresh(&mut self) -> Vec<Uint8Array> {
+        let fresh = self.pieces.iter().skip(self.given).cloned().collect();
+        if self.is_kept() {
+            self.given = self.pieces.len();
+        } else {
+            self.pieces.clear();
+            self.given = 0;
+        }
+        fresh
+    }
+
+    /// It is small enough to store.
+    pub fn is_kept(&self) -> bool {
+        self.length <= self.limit
+    }
+
+    /// All that was announced is there.
+    pub fn is_whole(&self) -> bool {
+        self.announced == Some(self.length)
+    }
+
+    /// An end here is no breaking off.
+    pub fn may_end(&self) -> bool {
+        self.announced.is_none_or(|announced| announced == self.length)
+    }
+
+    /// All of it in one piece, where nothing was let go.
+    pub fn whole(&self) -> Uint8Array {
+        joined(&self.pieces, u32::try_from(self.length).unwrap_or(u32::MAX))
+    }
+}
+
+/// The caller's end of a stream; nothing once it has gone.
+pub struct Out(Option<WritableStreamDefaultWriter>);
+
+impl Out {
+    /// The way to a caller that listens.
+    pub fn new(writer: WritableStreamDefaultWriter) -> Self {
+        Self(Some(writer))
+    }
+
+    /// No caller: the answer is read for the store alone.
+    pub fn nowhere() -> Self {
+        Self(None)
+    }
+
+    /// Writes without waiting: the bytes are held for storing anyway.
+    pub fn write(&mut self, bytes: &Uint8Array) {
+        if let Some(writer) = &self.0 {
+            forget(&writer.write_with_chunk(bytes));
+        }
+    }
+
+    /// Writes and waits for the caller to take it, at most so many seconds: then it is treated as gone.
+    pub async fn write_through(&mut self, bytes: &Uint8Array, seconds: u32) {
+        if let Some(writer) = &self.0 {
+            let written = JsFuture::from(writer.write_with_chunk(bytes));
+            let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
+            if !matches!(select(written, timer).await, Either::Left((Ok(_), _))) {
+                self.abort();
+            }
+        }
+    }
+
+    /// The end of a whole answer.
+    pub fn close(&mut self) {
+        if let Some(writer) = self.0.take() {
+            forget(&writer.close());
+        }
+    }
+
+    /// The end of one that broke off, or of a caller that takes nothing.
+    pub fn abort(&mut self) {
+        if let Some(writer) = self.0.take() {
+            forget(&writer.abort());
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! Runs one claimed effect to its end, whoever still listens, and settles it.
+//!
+//! Invariant: the claim is stored before the origin is asked; the caller sees the end of an answer only after it
+//! is stored.
+
+use std::{cell::RefCell, pin::Pin, time::Duration};
+
+use futures_channel::oneshot;
+use futures_util::future::{Either, select};
+use js_sys::{ArrayBuffer, Uint8Array};
+use oncekey::{
+    attempt::Attempt,
+    decision::{Course, Owner, Settlement, Then, broken, course, settle},
+    fields::Fields,
+    record::{Claim, Kept, Record},
+    reply::{Head, Refusal, Word},
+};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{AbortController, ReadableStreamDefaultReader, Request, Response};
+use worker::Delay;
+
+use crate::{
+    content::{Content, Out},
+    convert::{self, Failure, Live, Pipe, clock, init},
+    front,
+    gate::Gate,
+    store::{Found, Store},
+};
+
+/// Content of unknown or larger size is passed on as it arrives if it has not ended so soon after its head.
+const GRACE: Duration = Duration::from_millis(20);
+/// Content announced as no larger than this is answered in one piece, in bytes.
+const SMALL: u64 = 65_536;
+
+/// One execution.
+pub struct Effect {
+    pub gate: std::rc::Rc<Gate>,
+    pub attempt: Attempt,
+    pub claim: Claim,
+    pub store: Store,
+    pub live: Live,
+    /// The request to the origin, its content in full.
+    pub request: Request,
+    /// Ends the request where its lease runs out.
+    pub abort: AbortController,
+}
+
+/// What the object's memory knows.
+pub fn owner(live: &Live) -> Owner {
+    Owner { running: Some(live.running()).filter(|generation| *generation != 0), latest: live.latest() }
+}
+
+/// Builds the request that the origin will see.
+pub fn to_origin(
+    request: &Request,
+    attempt: &Attempt,
+    content: &ArrayBuffer,
+    abort: &AbortController,
+) -> Result<Request, Failure> {
+    let init = init();
+    if content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH") {
+        init.set_body(&convert::sent_once()?);
+    } else {
+        init.set_body(content);
+    }
+    init.set_signal(&abort.signal());
+    let request = convert::changed(request, &init)?;
+    let headers = request.headers();
+    convert::remove_errand(&headers);
+    headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
+    Ok(request)
+}
+
+/// An answer as the waiting caller gets it, or the failure to build it.
+pub type Answer = Result<Response, Failure>;
+
+impl Effect {
+    /// Starts the execution; it goes on without its caller. The receiver gets the answer, or word that it takes
+    /// longer than the caller is kept waiting.
+    pub fn start(self) -> oneshot::Receiver<Answer> {
+        let (sender, answer) = oneshot::channel();
+        wasm_bindgen_futures::spawn_local(async move {
+            let watch = Watch::new(sender, self.attempt.terms.lease, self.attempt.terms.patience);
+            self.run(&watch).await;
+            ended(&self.live, self.claim.generation);
+        });
+        answer
+    }
+
+    async fn run(&self, watch: &Watch) {
+        let Some(origin) = &self.gate.origin else {
+            return self.without_content(None, watch);
+        };
+        let asked = match origin.fetch(&self.request) {
+            Ok(promise) => watch.outlast(self, promise).await,
+            Err(_) => Heard::Failed,
+        };
+        match asked {
+            Heard::Answer(value) => self.answered(&value.unchecked_into(), watch).await,
+            Heard::Failed => self.without_content(None, watch),
+            Heard::Silence => {
+                self.abort.abort();
+                self.without_content(None, watch);
+            }
+        }
+    }
+
+    async fn answered(&self, response: &Response, watch: &Watch) {
+        let status = response.status();
+        let (word, then) = match course(Some(status), &self.attempt.terms) {
+            Course::Pass { word, then } => (word, then),
+            Course::Refuse { .. } => {
+                self.abort.abort();
+                return self.without_content(Some(status), watch);
+            }
+        };
+        let fields = Fields::new(convert::pairs(&response.headers()));
+        let announced = fields.content_length();
+        let head = Head::keep(status, &fields);
+        if head.has_no_content() || announced == Some(0) {
+            return self.complete(&head, word, then, None, watch);
+        }
+        let mut content = Content::new(announced, self.attempt.terms.max_stored);
+        if announced.is_some_and(|length| length <= SMALL) {
+            let Ok(bytes) = response.array_buffer() else {
+                return self.cut_off(status, watch);
+            };
+            match watch.outlast(self, bytes).await {
+                Heard::Answer(bytes) => content.push(Uint8Array::new(&bytes)),
+                Heard::Failed | Heard::Silence => return self.cut_off(status, watch),
+            }
+            if !content.may_end() {
+                return self.cut_off(status, watch);
+            }
+            return self.complete(&head, word, then, Some(&content), watch);
+        }
+        let Some(body) = response.body() else {
+            return self.complete(&head, word, then, None, watch);
+        };
+        let Ok(reader) = body.get_reader().dyn_into::<ReadableStreamDefaultReader>() else {
+            return self.cut_off(status, watch);
+        };
+        let grace = Delay::from(GRACE);
+        futures_util::pin_mut!(grace);
+        while !content.is_whole() {
+            let next = watch.outlast(self, reader.read());
+            futures_util::pin_mut!(next);
+            let came = match select(next, grace.as_mut()).await {
+                Either::Left((came, _)) => came,
+                Either::Right(((), next)) => {
+                    let mut out = begin(&head, word, announced, watch);
+                    for piece in content.fresh() {
+                        out.write(&piece);
+                    }
+                    // The read that is under way belongs to the stream that now begins.
+                    let came = next.await;
+                    return self.stream(&head, then, content, out, came, &reader, watch).await;
+                }
+            };
+            match came.chunk() {
+                Chunk::Bytes(bytes) => content.push(bytes),
+                Chunk::End if content.may_end() => break,
+                Chunk::End | Chunk::Broken => return self.cut_off(status, watch),
+            }
+        }
+        self.complete(&head, word, then, Some(&content), watch);
+    }
+
+    /// Passes content on as it arrives. The last bytes, or the end where no length was announced, go out only
+    /// after the answer is stored.
+    #[expect(clippy::too_many_arguments, reason = "the state of a read that is half done")]
+    async fn stream(
+        &self,
+        head: &Head,
+        then: Then,
+        mut content: Content,
+        mut out: Out,
+        mut came: Heard,
+        reader: &ReadableStreamDefaultReader,
+        watch: &Watch,
+    ) {
+        loop {
+            match came.chunk() {
+                Chunk::Bytes(bytes) => {
+                    content.push(bytes);
+                    if content.is_whole() {
+                        break;
+                    }
+                    for piece in content.fresh() {
+                        if content.is_kept() {
+                            out.write(&piece);
+                        } else {
+                            out.write_through(&piece, self.attempt.terms.lease).await;
+                        }
+                    }
+                }
+                Chunk::End if content.may_end() => break,
+                Chunk::End | Chunk::Broken => {
+                    let (Course::Pass { then, .. } | Course::Refuse { then, .. }) =
+                        broken(head.status, &self.attempt.terms);
+                    self.settle(then, head, None);
+                    self.abort.abort();
+                    out.abort();
+                    return;
+                }
+            }
+            came = watch.outlast(self, reader.read()).await;
+        }
+        let last = content.fresh();
+        self.settle(then, head, Some(&content));
+        if let Ok(durable) = self.store.durable() {
+            let _ = JsFuture::from(durable).await;
+        }
+        for piece in last {
+            out.write(&piece);
+        }
+        out.close();
+    }
+
+    /// Content that broke off before the caller saw any of the answer.
+    fn cut_off(&self, status: u16, watch: &Watch) {
+        self.abort.abort();
+        self.instead(broken(status, &self.attempt.terms), status, watch);
+    }
+
+    /// No answer that could be passed on.
+    fn without_content(&self, status: Option<u16>, watch: &Watch) {
+        self.instead(course(status, &self.attempt.terms), status.unwrap_or(0), watch);
+    }
+
+    /// The gate answers in the origin's place.
+    fn instead(&self, course: Course, status: u16, watch: &Watch) {
+        let (refusal, then) = match course {
+            Course::Refuse { refusal, then } => (refusal, then),
+            // A status that never consumes a key, without its content: nothing ran, and the next attempt may.
+            Course::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(status) }, then),
+        };
+        let expires = self.settle(then, &Head::bare(status), None);
+        if let Some(caller) = watch.caller() {
+            let _ = caller.send(self.refuse(&refusal, expires));
+        }
+    }
+
+    fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
+        let fields = Fields::new(convert::pairs(&self.request.headers()));
+        convert::said(refusal.render(&front::audience(&self.gate.policy, &fields), expires))
+    }
+
+    /// The whole answer is there.
+    fn complete(&self, head: &Head, word: Word, then: Then, content: Option<&Content>, watch: &Watch) {
+        let expires = self.settle(then, head, content);
+        if let Some(caller) = watch.caller() {
+            let body = content.map_or(JsValue::NULL, |content| content.whole().into());
+            let _ = caller.send(convert::answer(head, word, expires, &body));
+        }
+    }
+
+    /// Moves the record; says until when something is remembered. A store that fails leaves the claim, which then
+    /// has no owner: its fate is unknown, and nothing runs twice.
+    fn settle(&self, then: Then, head: &Head, content: Option<&Content>) -> Option<u64> {
+        let row = self.store.load().ok()?;
+        let Found::Readable(record) = row.found() else {
+            return None;
+        };
+        let kept = if content.is_none_or(Content::is_kept) {
+            Kept::Reply(head.clone())
+        } else {
+            Kept::Tombstone { status: head.status }
+        };
+        match settle(record.as_ref(), &self.claim, then, kept, clock()) {
+            Settlement::Late => None,
+            Settlement::Release => {
+                let _ = self.store.clear();
+                None
+            }
+            Settlement::Store(record) => {
+                let content = content.filter(|c| c.is_kept() && matches!(record, Record::Completed { .. }));
+                let bytes = content.map(Content::whole);
+                self.store.save(&record, bytes.as_ref(), &row).ok().map(|()| record.expires())
+            }
+        }
+    }
+}
+
+/// Sends the head, with a pipe for the content; nothing where the caller has gone.
+fn begin(head: &Head, word: Word, length: Option<u64>, watch: &Watch) -> Out {
+    let Some(caller) = watch.caller() else {
+        return Out::nowhere();
+    };
+    match Pipe::new(length) {
+        Ok(pipe) => match caller.send(convert::answer(head, word, None, &pipe.readable)) {
+            Ok(()) => Out::new(pipe.writer),
+            Err(_) => Out::nowhere(),
+        },
+        Err(failure) => {
+            let _ = caller.send(Err(failure));
+            Out::nowhere()
+        }
+    }
+}
+
+/// The execution is over: those who wait for it decide anew.
+fn ended(live: &Live, generation: u32) {
+    if live.running() != generation {
+        return;
+    }
+    live.set_running(0);
+    let waiters = live.waiters();
+    if waiters.length() == 0 {
+        return;
+    }
+    live.set_waiters(js_sys::Array::new());
+    for waiter in waiters.iter() {
+        let _ = waiter.unchecked_into::<js_sys::Function>().call0(&JsValue::NULL);
+    }
+}
+
+/// What came of waiting for the origin.
+enum Heard {
+    Answer(JsValue),
+    Failed,
+    Silence,
+}
+
+/// What came of reading its content.
+enum Chunk {
+    Bytes(Uint8Array),
+    End,
+    Broken,
+}
+
+impl Heard {
+    fn chunk(self) -> Chunk {
+        let Self::Answer(value) = self else {
+            return Chunk::Broken;
+        };
+        let result: web_sys::ReadableStreamReadResult = value.unchecked_into();
+        match result.get_value().dyn_into::<Uint8Array>() {
+            Ok(bytes) => Chunk::Bytes(bytes),
+            Err(_) => Chunk::End,
+        }
+    }
+}
+
+/// Keeps two ends in view with one timer: the caller's patience, and the origin's silence for the length of a lease.
+struct Watch(RefCell<Watched>);
+
+struct Watched {
+    caller: Option<oneshot::Sender<Answer>>,
+    timer: Option<Pin<Box<Delay>>>,
+    patience_ends: u64,
+    lease: u64,
+    heard_at: u64,
+}
+
+impl Watch {
+    fn new(caller: oneshot::Sender<Answer>, lease: u32, patience: u32) -> Self {
+        let now = clock();
+        Self(RefCell::new(Watched {
+            caller: Some(caller),
+            timer: None,
+            patience_ends: now + u64::from(patience) * 1000,
+            lease: u64::from(lease) * 1000,
+            heard_at: now,
+        }))
+    }
+
+    /// The caller, once: `None` where it was answered or has gone.
+    fn caller(&self) -> Option<oneshot::Sender<Answer>> {
+        self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
+    }
+
+    /// Waits for the origin; tells the caller when it has waited long enough, and gives up after a lease's silence.
+    async fn outlast(&self, effect: &Effect, promise: js_sys::Promise) -> Heard {
+        let mut promise = JsFuture::from(promise);
+        loop {
+            let (mut timer, ends) = self.take_timer();
+            match select(promise, timer.as_mut()).await {
+                Either::Left((outcome, _)) => {
+                    let mut watched = self.0.borrow_mut();
+                    watched.heard_at = clock();
+                    watched.timer = Some(timer);
+                    return outcome.map_or(Heard::Failed, Heard::Answer);
+                }
+                Either::Right(((), rest)) => promise = rest,
+            }
+            let now = clock();
+            if ends.patience.is_some_and(|at| at <= now)
+                && let Some(caller) = self.caller()
+            {
+                let _ = caller.send(effect.refuse(&Refusal::InProgress { retry_after: 1 }, None));
+            }
+            if ends.lease <= now {
+                return Heard::Silence;
+            }
+        }
+    }
+
+    /// The timer that rings at the next end, or before it: then it is set anew.
+    fn take_timer(&self) -> (Pin<Box<Delay>>, Ends) {
+        let mut watched = self.0.borrow_mut();
+        let ends = Ends {
+            patience: watched.caller.as_ref().map(|_| watched.patience_ends),
+            lease: watched.heard_at + watched.lease,
+        };
+        let timer = watched.timer.take().unwrap_or_else(|| {
+            let next = ends.patience.map_or(ends.lease, |patience| patience.min(ends.lease));
+            Box::pin(Delay::from(Duration::from_millis(next.saturating_sub(clock()))))
+        });
+        (timer, ends)
+    }
+}
+
+/// When what ends, in milliseconds since 1970.
+struct Ends {
+    patience: Option<u64>,
+    lease: u64,
+}

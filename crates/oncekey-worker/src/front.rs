@@ -1,0 +1,336 @@
+//! The front: finds the route and the key, makes the fingerprint, and asks the key's object once.
+
+use js_sys::{Object, Uint8Array};
+use oncekey::{
+    attempt::{Attempt, Errand, Terms},
+    canonical::{Content, choose_key, may_hold_key},
+    fields::Fields,
+    fingerprint::{Target, fingerprint},
+    key::{InvalidKey, Scope, ScopedKey, cookie},
+    negotiate::{self, Audience},
+    policy::{Attribute, Mode, Policy, Route, StoreFailure},
+    reply::{Reason, Refusal, Word},
+    target::{self, Parts},
+};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Headers, ReadableStreamDefaultReader, Request, Response};
+
+use crate::{
+    convert::{self, Failure, init, settled},
+    gate::Gate,
+    object::no_origin,
+    service,
+};
+
+/// One request at the front.
+pub struct Front<'a> {
+    pub gate: &'a Gate,
+    pub request: &'a Request,
+    pub fields: Fields,
+}
+
+/// What stops a request at the front.
+pub enum Stop {
+    /// Answer with this refusal.
+    Refuse(Refusal),
+    /// The platform failed.
+    Failed(Failure),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl From<JsValue> for Stop {
+    fn from(value: JsValue) -> Self {
+        Self::Failed(value.into())
+    }
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refuse(refusal)
+    }
+}
+
+impl From<InvalidKey> for Stop {
+    fn from(why: InvalidKey) -> Self {
+        Self::Refuse(Refusal::KeyInvalid(why))
+    }
+}
+
+/// What is known of a request's content once it is read.
+enum Body {
+    /// All of it.
+    Whole(JsValue, Vec<u8>),
+    /// More than the limit; the request can still be sent on.
+    TooLarge,
+}
+
+/// Answers a request.
+pub async fn fetch(gate: &Gate, request: &Request, page_module: &JsValue) -> Result<Response, Failure> {
+    let fields = Fields::new(convert::pairs(&request.headers()));
+    let front = Front { gate, request, fields };
+    match front.answer(page_module).await {
+        Ok(response) => Ok(response),
+        Err(Stop::Refuse(refusal)) => front.refuse(&refusal),
+        Err(Stop::Failed(failure)) => Err(failure),
+    }
+}
+
+/// Who reads a refusal.
+pub fn audience(policy: &Policy, fields: &Fields) -> Audience {
+    let origin = fields.get("origin");
+    Audience {
+        html: negotiate::prefers_html(fields.get("accept"), fields.get("hx-request")),
+        allow_origin: origin.filter(|origin| policy.cors.iter().any(|listed| listed == origin)).map(str::to_owned),
+    }
+}
+
+impl Front<'_> {
+    /// A refusal in the caller's form.
+    pub fn refuse(&self, refusal: &Refusal) -> Result<Response, Failure> {
+        convert::said(refusal.render(&audience(&self.gate.policy, &self.fields), None))
+    }
+
+    async fn answer(&self, page_module: &JsValue) -> Result<Response, Stop> {
+        let url = self.request.url();
+        let method = self.request.method();
+        let parts = target::split(&url);
+        let path = target::normal(parts.path);
+        if service::is_own(&path) {
+            return service::answer(self, &method, &path, &parts, page_module).await;
+        }
+        if method == "OPTIONS" {
+            return self.preflight(&path).await;
+        }
+        match self.gate.policy.route(&method, &path) {
+            Some(route) => self.protect(route, &method, &parts).await,
+            None => self.pass(None, None).await,
+        }
+    }
+
+    async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+        let policy = &self.gate.policy;
+        if let Some(member) = not_built(policy, route) {
+            return Err(Refusal::NotBuilt { member }.into());
+        }
+        let header = self.fields.get(&policy.header);
+        let content_type = self.fields.get("content-type");
+        let content_encoding = self.fields.get("content-encoding");
+        if header.is_none() && !may_hold_key(content_type, content_encoding) {
+            return self.without_key(route, Reason::NoKey, None).await;
+        }
+        let (body, bytes) = match self.read(header.is_some(), policy.max_content).await? {
+            Body::Whole(body, bytes) => (body, bytes),
+            Body::TooLarge if header.is_some() || route.require => {
+                return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
+            }
+            Body::TooLarge => return self.without_key(route, Reason::ContentTooLarge, None).await,
+        };
+        let content = Content::parse(content_type, content_encoding, &bytes);
+        let Some(key) = choose_key(header, &content, &policy.field)? else {
+            return self.without_key(route, Reason::NoKey, Some(&body)).await;
+        };
+        let scoped_key = ScopedKey::derive(&self.scope(parts), &key)?;
+        let fingerprint = fingerprint(
+            &Target { method, path_and_query: parts.path_and_query },
+            content_type,
+            content_encoding,
+            &content,
+            &policy.field,
+            &route.ignore,
+        );
+        drop(bytes);
+        let errand = Errand::Attempt(Attempt {
+            scoped_key: scoped_key.clone(),
+            fingerprint,
+            terms: Terms::of(policy, route),
+            header: policy.header.clone(),
+        });
+        match self.ask(&scoped_key, &errand, &body).await {
+            Ok(response) => Ok(self.decoded(response)?),
+            Err(_) if policy.store_failure == StoreFailure::Open => {
+                self.pass(Some(Word::Bypassed(Reason::StoreUnavailable)), Some(&body)).await
+            }
+            Err(_) => Err(Refusal::StoreUnavailable.into()),
+        }
+    }
+
+    /// Who sends, as far as the policy's scope tells.
+    pub fn scope(&self, parts: &Parts<'_>) -> Scope {
+        let mut scope = Scope::new(parts.host);
+        for attribute in &self.gate.policy.scope {
+            let value = match attribute {
+                Attribute::Header(name) => {
+                    self.fields.get(name).filter(|value| !value.trim().is_empty()).map(str::to_owned)
+                }
+                Attribute::Cookie(name) => self.fields.get("cookie").and_then(|line| cookie(line, name)),
+            };
+            if let Some(value) = value {
+                scope.add(&attribute.name(), &value);
+            }
+        }
+        scope
+    }
+
+    /// One call to the key's object. A call that the platform reports as safe to repeat is repeated once, on a new
+    /// stub: the object decides, so that a repeat is a duplicate like any other.
+    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failure> {
+        let errand = errand.encode();
+        let mut repeat = true;
+        loop {
+            let init = init();
+            if !body.is_null() {
+                init.set_body(body);
+            }
+            let request = convert::changed(self.request, &init)?;
+            let headers = request.headers();
+            self.strip(&headers)?;
+            convert::set_errand(&headers, &errand);
+            match settled(self.gate.stub(key)?.fetch(&request)?).await {
+                Err(failure) if repeat && failure.is_retryable() => repeat = false,
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// A request without a key: refused where one is required, else passed on unprotected.
+    async fn without_key(&self, route: &Route, reason: Reason, body: Option<&JsValue>) -> Result<Response, Stop> {
+        if route.require {
+            return Err(match reason {
+                Reason::ContentTooLarge => Refusal::ContentTooLarge { limit: self.gate.policy.max_content },
+                Reason::NoKey | Reason::StoreUnavailable => Refusal::KeyMissing,
+            }
+            .into());
+        }
+        self.pass(Some(Word::Bypassed(reason)), body).await
+    }
+
+    /// Sends the request on and its answer back, both as they are but for the gate's own fields.
+    async fn pass(&self, word: Option<Word>, body: Option<&JsValue>) -> Result<Response, Stop> {
+        let response = self.forward(body).await?;
+        if let Some(word) = word {
+            let response = convert::passed(&response)?;
+            convert::set_status(&response.headers(), word)?;
+            return Ok(response);
+        }
+        if convert::has_own(&response.headers()) {
+            let response = convert::passed(&response)?;
+            convert::remove_own(&response.headers());
+            return Ok(response);
+        }
+        Ok(response)
+    }
+
+    async fn forward(&self, body: Option<&JsValue>) -> Result<Response, Stop> {
+        let Some(origin) = &self.gate.origin else {
+            return Err(no_origin().into());
+        };
+        let forged = self.fields.internal().next().is_some();
+        let changed = if forged || body.is_some() {
+            let init = init();
+            if let Some(body) = body.filter(|body| !body.is_null()) {
+                init.set_body(body);
+            }
+            let request = convert::changed(self.request, &init)?;
+            self.strip(&request.headers())?;
+            Some(request)
+        } else {
+            None
+        };
+        let request = changed.as_ref().unwrap_or(self.request);
+        match settled(origin.fetch(request)?).await {
+            Ok(response) => Ok(response),
+            // Without a key nothing is promised; with none in flight either, the caller may try again.
+            Err(_) => Err(Refusal::OriginUnanswered { status: None }.into()),
+        }
+    }
+
+    /// Takes what the client forged out of a copy of its head.
+    fn strip(&self, headers: &Headers) -> Result<(), Failure> {
+        for name in self.fields.internal() {
+            headers.delete(name)?;
+        }
+        Ok(())
+    }
+
+    /// OPTIONS is the origin's to answer. Where it lets a page send to a protected route, the page may send the key.
+    async fn preflight(&self, path: &str) -> Result<Response, Stop> {
+        let response = self.pass(None, None).await?;
+        let policy = &self.gate.policy;
+        let wanted = self.fields.get("access-control-request-method");
+        let protected = wanted.is_some_and(|method| policy.route(method, path).is_some());
+        let allowed = response.headers().get("access-control-allow-origin")?;
+        if !protected || !negotiate::allows(allowed.as_deref(), self.fields.get("origin")) {
+            return Ok(response);
+        }
+        let response = convert::passed(&response)?;
+        let headers = response.headers();
+        let listed = headers.get("access-control-allow-headers")?.unwrap_or_default();
+        if !listed.split(',').any(|name| name.trim().eq_ignore_ascii_case(&policy.header)) {
+            headers.append("access-control-allow-headers", &policy.header)?;
+        }
+        Ok(response)
+    }
+
+    /// An answer kept in a coding that the caller does not take is sent without it.
+    fn decoded(&self, response: Response) -> Result<Response, Failure> {
+        let Some(coding) = convert::coding(&response) else {
+            return Ok(response);
+        };
+        if !negotiate::can_decode(&coding) || negotiate::accepts_coding(self.fields.get("accept-encoding"), &coding) {
+            return Ok(response);
+        }
+        convert::decoded(&response)
+    }
+
+    /// Reads the content, at most `limit` bytes of it. A request that carries its key in the header alone needs no
+    /// second copy: it is refused if it is too large.
+    async fn read(&self, keyed: bool, limit: u64) -> Result<Body, Stop> {
+        let announced = self.fields.content_length();
+        if announced.is_some_and(|length| length > limit) {
+            return Ok(Body::TooLarge);
+        }
+        let incomplete = |_| Stop::Refuse(Refusal::ContentIncomplete);
+        if announced.is_some() {
+            let buffer: js_sys::ArrayBuffer = settled(self.request.array_buffer()?).await.map_err(incomplete)?;
+            let bytes = Uint8Array::new(&buffer).to_vec();
+            return Ok(Body::Whole(buffer.into(), bytes));
+        }
+        if self.request.body().is_none() {
+            return Ok(Body::Whole(JsValue::NULL, Vec::new()));
+        }
+        // Of unknown length: a copy is read, so that the request can still be sent on whole if it is too large.
+        let copy = if keyed { None } else { Some(self.request.clone()?) };
+        let Some(body) = copy.as_ref().unwrap_or(self.request).body() else {
+            return Ok(Body::Whole(JsValue::NULL, Vec::new()));
+        };
+        let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
+        let mut bytes = Vec::new();
+        loop {
+            let read: Object = settled(reader.read()).await.map_err(incomplete)?;
+            let read: web_sys::ReadableStreamReadResult = read.unchecked_into();
+            let Ok(chunk) = read.get_value().dyn_into::<Uint8Array>() else {
+                let body = Uint8Array::from(bytes.as_slice());
+                return Ok(Body::Whole(body.into(), bytes));
+            };
+            if bytes.len() as u64 + u64::from(chunk.length()) > limit {
+                convert::forget(&reader.cancel());
+                return Ok(Body::TooLarge);
+            }
+            bytes.extend_from_slice(&chunk.to_vec());
+        }
+    }
+}
+
+/// The first member of a route that this version parses but does not honour.
+fn not_built(policy: &Policy, route: &Route) -> Option<String> {
+    let index = policy.routes.iter().position(|r| std::ptr::eq(r, route))?;
+    match route.mode {
+        Mode::Proxy => None,
+        Mode::Accept | Mode::Batch { .. } => Some(format!("/routes/{index}/mode")),
+    }
+}

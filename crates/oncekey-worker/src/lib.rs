@@ -1,0 +1,115 @@
+//! The gate's shell on Cloudflare Workers: it does the I/O and decides nothing.
+
+mod content;
+mod convert;
+mod effect;
+mod front;
+mod gate;
+mod object;
+mod service;
+mod store;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+
+use oncekey::{fields::Fields, negotiate::Audience, policy::Policy, reply::Refusal};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+use web_sys::{Request, Response};
+use worker::Env;
+
+use crate::{
+    convert::{Ctx, Live},
+    gate::{Gate, Misconfigured},
+    object::Object,
+};
+
+/// The Worker's fetch handler. `page_module` is the browser module's text.
+#[wasm_bindgen(js_name = frontFetch)]
+pub async fn front_fetch(request: Request, env: Env, page_module: JsValue) -> Result<Response, JsValue> {
+    match Gate::of(&env) {
+        Ok(gate) => Ok(front::fetch(&gate, &request, &page_module).await?),
+        Err(Misconfigured(message)) => {
+            let audience = front::audience(&Policy::default(), &fields(&request));
+            Ok(convert::said(Refusal::PolicyInvalid { message }.render(&audience, None))?)
+        }
+    }
+}
+
+/// The answer where the front itself failed: whether the object was reached is not known.
+#[wasm_bindgen(js_name = frontFailed)]
+pub fn front_failed(request: &Request, env: &Env) -> Result<Response, JsValue> {
+    let audience = match Gate::of(env) {
+        Ok(gate) => front::audience(&gate.policy, &fields(request)),
+        Err(_) => Audience::default(),
+    };
+    Ok(convert::said(Refusal::StoreUnavailable.render(&audience, None))?)
+}
+
+fn fields(request: &Request) -> Fields {
+    Fields::new(convert::pairs(&request.headers()))
+}
+
+/// The object's fetch handler. `live` is what the object keeps in memory.
+#[wasm_bindgen(js_name = objectFetch)]
+pub async fn object_fetch(live: Live, ctx: Ctx, env: Env, request: Request) -> Result<Response, JsValue> {
+    Ok(object(live, &ctx, &env)?.fetch(&request).await?)
+}
+
+/// The object's alarm handler.
+#[wasm_bindgen(js_name = objectAlarm)]
+pub fn object_alarm(live: Live, ctx: &Ctx, env: &Env) -> Result<(), JsValue> {
+    Ok(object(live, ctx, env)?.alarm()?)
+}
+
+fn object(live: Live, ctx: &Ctx, env: &Env) -> Result<Object, JsValue> {
+    match Gate::of(env) {
+        Ok(gate) => Ok(Object::new(gate, live, ctx)),
+        Err(Misconfigured(message)) => Err(JsValue::from_str(&message)),
+    }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// Tells the shim that this instance can go on no more.
+    #[wasm_bindgen(js_name = oncekeyTrapped)]
+    fn trapped();
+}
+
+/// Runs once an instance: a panic is told to the shim before it traps, since no caller may be there to see it.
+#[wasm_bindgen(start)]
+pub fn started() {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        hook(info);
+        trapped();
+    }));
+}
+
+/// The system's allocator, which tells the shim when memory has run out: the trap that follows says nothing.
+struct Telling;
+
+#[expect(unsafe_code, reason = "an allocator is unsafe by its trait; every call goes straight to the system's")]
+// SAFETY: each method forwards its arguments unchanged.
+unsafe impl GlobalAlloc for Telling {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's promise is the system allocator's condition.
+        tell(unsafe { System.alloc(layout) })
+    }
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // SAFETY: as above.
+        tell(unsafe { System.realloc(at, layout, size) })
+    }
+}
+
+fn tell(at: *mut u8) -> *mut u8 {
+    if at.is_null() {
+        trapped();
+    }
+    at
+}
+
+#[global_allocator]
+static ALLOCATOR: Telling = Telling;

@@ -1,0 +1,103 @@
+//! The gate's own endpoints: the published policy, the browser module, peek and release.
+
+use oncekey::{
+    attempt::{Errand, MAX_PEEK_WAIT},
+    key::{Key, ScopedKey},
+    negotiate::is_secret,
+    reply::{Lines, Refusal, Said},
+    target::{Parts, decode_segment},
+};
+use wasm_bindgen::JsValue;
+use web_sys::Response;
+
+use crate::{
+    convert,
+    front::{Front, Stop},
+};
+
+const POLICY: &str = "/.well-known/idempotency";
+const MODULE: &str = "/.oncekey/oncekey.js";
+const KEYS: &str = "/.oncekey/keys/";
+
+/// Whether a path is the gate's own and never forwarded.
+pub fn is_own(path: &str) -> bool {
+    path == POLICY || path == "/.oncekey" || path.starts_with("/.oncekey/")
+}
+
+/// Answers a request to one of the gate's own paths.
+pub async fn answer(
+    front: &Front<'_>,
+    method: &str,
+    path: &str,
+    parts: &Parts<'_>,
+    page_module: &JsValue,
+) -> Result<Response, Stop> {
+    let read = matches!(method, "GET" | "HEAD");
+    if path == POLICY {
+        return if read {
+            Ok(convert::said(Said::published(front.gate.policy.published()))?)
+        } else {
+            only("GET, HEAD")
+        };
+    }
+    if path == MODULE {
+        return if read { module(page_module) } else { only("GET, HEAD") };
+    }
+    let Some(name) = path.strip_prefix(KEYS).filter(|name| !name.is_empty()) else {
+        return Err(Refusal::NoSuchEndpoint.into());
+    };
+    // The segment as sent: a route's path is compared decoded, a key is compared byte for byte.
+    let name = decode_segment(name).ok_or(Refusal::NoSuchEndpoint)?;
+    match method {
+        "GET" | "HEAD" => peek(front, &name, parts).await,
+        "DELETE" => release(front, &name).await,
+        _ => only("GET, HEAD, DELETE"),
+    }
+}
+
+fn only(allow: &'static str) -> Result<Response, Stop> {
+    Err(Refusal::MethodNotAllowed { allow }.into())
+}
+
+fn module(page_module: &JsValue) -> Result<Response, Stop> {
+    let mut lines = Lines::default();
+    lines.push("content-type", "text/javascript; charset=utf-8");
+    lines.push("cache-control", "public, max-age=300");
+    lines.push("x-content-type-options", "nosniff");
+    lines.push("access-control-allow-origin", "*");
+    Ok(convert::response(200, lines, page_module)?)
+}
+
+/// What became of a key, for the caller who sent it.
+async fn peek(front: &Front<'_>, name: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+    let key = if name.starts_with('"') { Key::from_header(name) } else { Key::from_content(name) }?;
+    let scoped_key = ScopedKey::derive(&front.scope(parts), &key)?;
+    let wait = parts
+        .query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("wait="))
+        .and_then(|seconds| seconds.parse::<u32>().ok())
+        .unwrap_or(0)
+        .min(MAX_PEEK_WAIT);
+    ask(front, &scoped_key, &Errand::Peek { wait }).await
+}
+
+/// The operator's way out: forgets a key.
+async fn release(front: &Front<'_>, name: &str) -> Result<Response, Stop> {
+    let Some(secret) = front.gate.admin() else {
+        return Err(Refusal::NoSuchEndpoint.into());
+    };
+    let given = front.fields.get("authorization").unwrap_or_default();
+    if !is_secret(given, &secret) {
+        return Err(Refusal::Unauthorized.into());
+    }
+    let scoped_key = ScopedKey::parse(name.trim_matches('"')).ok_or(Refusal::NothingRemembered)?;
+    ask(front, &scoped_key, &Errand::Release).await
+}
+
+async fn ask(front: &Front<'_>, key: &ScopedKey, errand: &Errand) -> Result<Response, Stop> {
+    match front.ask(key, errand, &JsValue::NULL).await {
+        Ok(response) => Ok(response),
+        Err(_) => Err(Refusal::StoreUnavailable.into()),
+    }
+}

@@ -1,0 +1,98 @@
+// @ts-check
+// What only JavaScript can do for the gate: export its handlers and its object's class, keep an object's memory where
+// the wasm cannot leak it, and put a fresh wasm in the place of one that has trapped. It holds no rules.
+import { DurableObject } from "cloudflare:workers";
+import { __wbg_reset_state, frontFailed, frontFetch, objectAlarm, objectFetch } from "./gate.js";
+import page from "./oncekey.txt";
+
+/** Counts the wasm's instances. */
+let epoch = 0;
+/** How to fail each call that is under way: their continuations die with the wasm that they belong to. @type {Set<(why: Error) => void>} */
+const pending = new Set();
+let resetting = false;
+
+/** Called by the wasm when it can go on no more; the trap itself follows. */
+Object.assign(globalThis, { oncekeyTrapped: reset });
+
+function reset() {
+  if (resetting) return;
+  resetting = true;
+  queueMicrotask(() => {
+    resetting = false;
+    epoch++;
+    __wbg_reset_state();
+    const failed = [...pending];
+    pending.clear();
+    for (const fail of failed) fail(new Error("the gate was reset"));
+  });
+}
+
+/**
+ * Runs a call into the wasm; it settles also where the wasm traps in it.
+ * @template T
+ * @param {() => T | Promise<T>} call
+ * @returns {Promise<T>}
+ */
+function guarded(call) {
+  return new Promise((resolve, reject) => {
+    /** @param {unknown} why */
+    const fail = (why) => {
+      pending.delete(fail);
+      if (why instanceof WebAssembly.RuntimeError) reset();
+      reject(why);
+    };
+    pending.add(fail);
+    try {
+      Promise.resolve(call()).then((value) => {
+        pending.delete(fail);
+        resolve(value);
+      }, fail);
+    } catch (why) {
+      fail(why);
+    }
+  });
+}
+
+export class KeyObject extends DurableObject {
+  epoch = epoch;
+  running = 0;
+  latest = 0;
+  /** @type {unknown} */
+  row = undefined;
+  /** @type {Array<() => void>} */
+  waiters = [];
+
+  /** What ran in a wasm that is gone runs no more. */
+  enter() {
+    if (this.epoch === epoch) return;
+    this.epoch = epoch;
+    this.running = 0;
+    this.row = undefined;
+    this.waiters = [];
+  }
+
+  /** @param {Request} request */
+  fetch(request) {
+    this.enter();
+    return guarded(() => objectFetch(this, this.ctx, this.env, request));
+  }
+
+  alarm() {
+    this.enter();
+    return guarded(() => objectAlarm(this, this.ctx, this.env));
+  }
+}
+
+export default {
+  /**
+   * @param {Request} request
+   * @param {unknown} env
+   */
+  async fetch(request, env) {
+    try {
+      return await guarded(() => frontFetch(request, env, page));
+    } catch {
+      return frontFailed(request, env);
+    }
+  },
+};

@@ -1,0 +1,183 @@
+//! One attempt as the front hands it to the object, and the text that carries it between them.
+
+use crate::{
+    fingerprint::Fingerprint,
+    key::ScopedKey,
+    policy::{Keep, Policy, Route, ServerError, Unanswered},
+    target::decode_segment as unescape,
+};
+
+/// The header that carries an [`Errand`] from the front to the object. A client cannot send it: the front
+/// removes every field with the prefix first ([`crate::reply::is_internal`]).
+pub const ERRAND: &str = "oncekey-errand";
+
+/// What the front asks of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Errand {
+    /// Run the request once, or say what became of it.
+    Attempt(Attempt),
+    /// Say what is remembered, waiting up to so many seconds for a running first request to end.
+    Peek {
+        /// Seconds, at most [`MAX_PEEK_WAIT`].
+        wait: u32,
+    },
+    /// Forget the key, unless its request runs.
+    Release,
+}
+
+/// The longest that a peek may wait, in seconds.
+pub const MAX_PEEK_WAIT: u32 = 30;
+
+/// One transmission of an intent, on a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Names the object, and is what the origin sees as the key.
+    pub scoped_key: ScopedKey,
+    /// Tells this request from another under the same key.
+    pub fingerprint: Fingerprint,
+    /// What the route says.
+    pub terms: Terms,
+    /// The header in which the origin expects the key.
+    pub header: String,
+}
+
+/// A route's rules, as far as the object needs them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Whether a declined request is remembered.
+    pub keep: Keep,
+    /// What an ambiguous answer does.
+    pub server_error: ServerError,
+    /// What the lack of an answer does.
+    pub unanswered: Unanswered,
+    /// Seconds until the answer must begin, then the longest silence within it.
+    pub lease: u32,
+    /// Seconds a caller is kept waiting.
+    pub patience: u32,
+    /// Seconds a duplicate waits for the first.
+    pub wait: u32,
+    /// Seconds that a completed or unknown key is remembered.
+    pub retention: u32,
+    /// Bytes of content that are kept at most.
+    pub max_stored: u64,
+}
+
+impl Terms {
+    /// The terms of a route under its policy.
+    pub fn of(policy: &Policy, route: &Route) -> Self {
+        Self {
+            keep: route.keep,
+            server_error: route.server_error,
+            unanswered: route.unanswered.clone(),
+            lease: route.lease,
+            patience: route.patience,
+            wait: route.wait,
+            retention: route.retention,
+            max_stored: policy.max_stored,
+        }
+    }
+}
+
+impl Errand {
+    /// Printable ASCII, words parted by single spaces.
+    pub fn encode(&self) -> String {
+        match self {
+            Self::Attempt(attempt) => attempt.encode(),
+            Self::Peek { wait } => format!("peek {wait}"),
+            Self::Release => "release".to_owned(),
+        }
+    }
+
+    /// The errand that [`Errand::encode`] wrote; `None` for anything else.
+    pub fn decode(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let errand = match words.next()? {
+            "attempt" => Self::Attempt(Attempt::decode(&mut words)?),
+            "peek" => Self::Peek { wait: words.next()?.parse().ok()? },
+            "release" => Self::Release,
+            _ => return None,
+        };
+        words.next().is_none().then_some(errand)
+    }
+}
+
+impl Attempt {
+    fn encode(&self) -> String {
+        let terms = &self.terms;
+        let keep = match terms.keep {
+            Keep::Success => "s",
+            Keep::Definite => "d",
+        };
+        let server_error = match terms.server_error {
+            ServerError::Release => "r",
+            ServerError::Hold => "h",
+            ServerError::Keep => "k",
+        };
+        let unanswered = match &terms.unanswered {
+            Unanswered::Hold => "h".to_owned(),
+            Unanswered::Rerun => "r".to_owned(),
+            Unanswered::Probe(path) => format!("p{}", escape(path)),
+        };
+        format!(
+            "attempt {} {} {} {} {} {} {} {} {} {} {}",
+            self.scoped_key.as_str(),
+            self.fingerprint.to_text(),
+            keep,
+            server_error,
+            unanswered,
+            terms.lease,
+            terms.patience,
+            terms.wait,
+            terms.retention,
+            terms.max_stored,
+            escape(&self.header),
+        )
+    }
+
+    fn decode<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
+        Some(Self {
+            scoped_key: ScopedKey::parse(words.next()?)?,
+            fingerprint: Fingerprint::parse(words.next()?)?,
+            terms: Terms {
+                keep: match words.next()? {
+                    "s" => Keep::Success,
+                    "d" => Keep::Definite,
+                    _ => return None,
+                },
+                server_error: match words.next()? {
+                    "r" => ServerError::Release,
+                    "h" => ServerError::Hold,
+                    "k" => ServerError::Keep,
+                    _ => return None,
+                },
+                unanswered: match words.next()? {
+                    "h" => Unanswered::Hold,
+                    "r" => Unanswered::Rerun,
+                    probe => Unanswered::Probe(unescape(probe.strip_prefix('p')?)?),
+                },
+                lease: words.next()?.parse().ok()?,
+                patience: words.next()?.parse().ok()?,
+                wait: words.next()?.parse().ok()?,
+                retention: words.next()?.parse().ok()?,
+                max_stored: words.next()?.parse().ok()?,
+            },
+            header: unescape(words.next()?)?,
+        })
+    }
+}
+
+/// Percent-encodes whatever could not stand as one word of a header.
+fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_graphic() && byte != b'%' {
+            out.push(char::from(byte));
+        } else {
+            out.push('%');
+            for nibble in [byte >> 4, byte & 15] {
+                out.push(char::from_digit(u32::from(nibble), 16).unwrap_or_default());
+            }
+        }
+    }
+    out
+}

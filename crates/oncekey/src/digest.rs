@@ -1,0 +1,82 @@
+//! SHA-256 over length-prefixed parts, so that no two lists of parts are the same bytes.
+use sha2::{Digest as _, Sha256};
+
+/// A running digest. Every part carries its length (64 bits, big endian) before its bytes.
+pub(crate) struct Digest(Sha256);
+
+impl Digest {
+    /// Starts with `tag`, which names what is digested and its version.
+    pub(crate) fn new(tag: &str) -> Digest {
+        let mut digest = Digest(Sha256::new());
+        digest.part(tag.as_bytes());
+        digest
+    }
+
+    /// Adds one part with its length.
+    pub(crate) fn part(&mut self, bytes: &[u8]) {
+        self.raw(&length(bytes.len()));
+        self.raw(bytes);
+    }
+
+    /// Adds a part that may be missing: missing and empty differ.
+    pub(crate) fn optional(&mut self, bytes: Option<&[u8]>) {
+        match bytes {
+            None => self.raw(&[0]),
+            Some(bytes) => {
+                self.raw(&[1]);
+                self.part(bytes);
+            }
+        }
+    }
+
+    /// Adds bytes without a length: for what prefixes its own parts.
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The digest as base64url without padding (RFC 4648 §5): 43 characters.
+    pub(crate) fn finish(self) -> String {
+        base64url(&self.0.finalize())
+    }
+}
+
+/// Base64url without padding (RFC 4648 §5), by its letters' own rule: a table and a crate are larger than these lines.
+fn base64url(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 4 / 3 + 1);
+    for three in bytes.chunks(3) {
+        let mut bits = 0_u32;
+        for at in 0..3 {
+            bits = bits << 8 | three.get(at).copied().map_or(0, u32::from);
+        }
+        for shift in [18, 12, 6, 0].iter().take(three.len() + 1) {
+            text.push(letter(bits >> shift & 63));
+        }
+    }
+    text
+}
+
+/// The letter of six bits.
+fn letter(six: u32) -> char {
+    let first = match six {
+        0..=25 => u32::from(b'A'),
+        26..=51 => u32::from(b'a') - 26,
+        52..=61 => return char::from_digit(six - 52, 10).unwrap_or('-'),
+        62 => return '-',
+        _ => return '_',
+    };
+    char::from_u32(first + six).unwrap_or('-')
+}
+
+/// Whether `text` is what [`Digest::finish`] writes: the last of its 43 letters holds four bits of the 256.
+pub(crate) fn is_digest(text: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    text.len() == 43
+        && text.bytes().all(is_letter)
+        && text.chars().next_back().is_some_and(|last| (0..16).any(|four| letter(four << 2) == last))
+}
+
+/// A length as the eight bytes that stand before a part.
+pub(crate) fn length(bytes: usize) -> [u8; 8] {
+    // A usize has at most 64 bits on every target that Rust has.
+    (bytes as u64).to_be_bytes()
+}

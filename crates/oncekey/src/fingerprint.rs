@@ -1,0 +1,54 @@
+//! The fingerprint: a versioned digest of what makes two requests the same.
+use crate::canonical::{Content, Ignore, media_type};
+use crate::digest::{Digest, is_digest};
+
+/// Version of what is digested, and how. A change of either is a new version.
+const VERSION: &str = "1.";
+
+/// What a request is aimed at (RFC 9110 §7.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// As sent: methods are case-sensitive.
+    pub method: &'a str,
+    /// As sent, from the first `/`, with `?` and the query where there is one.
+    pub path_and_query: &'a str,
+}
+
+/// Digest of target, media type, coding and canonical content. Made by the gate, never sent by a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint(String);
+
+impl Fingerprint {
+    /// The version, a full stop, and the digest in base64url: 45 ASCII characters.
+    pub fn to_text(&self) -> &str {
+        &self.0
+    }
+
+    /// Reads what [`Fingerprint::to_text`] gave; `None` for any other text, also of another version.
+    pub fn parse(text: &str) -> Option<Fingerprint> {
+        text.strip_prefix(VERSION).filter(|digest| is_digest(digest)).map(|_| Fingerprint(text.to_owned()))
+    }
+}
+
+/// Digests a request. Two requests under one scoped key are the same exactly if their fingerprints are equal.
+///
+/// The media type counts in lower case without its parameters, the codings in lower case. A missing field differs from
+/// an empty one. `field` and `ignore` are as in [`Content::write_canonical`].
+pub fn fingerprint(
+    target: &Target,
+    content_type: Option<&str>,
+    content_encoding: Option<&str>,
+    content: &Content,
+    field: &str,
+    ignore: &[Ignore],
+) -> Fingerprint {
+    let mut digest = Digest::new("oncekey fingerprint 1");
+    digest.part(target.method.as_bytes());
+    digest.part(target.path_and_query.as_bytes());
+    digest.optional(content_type.map(media_type).as_deref().map(str::as_bytes));
+    let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
+    digest.optional(codings.as_deref().map(str::as_bytes));
+    // Last, since its length is not known before it has been written.
+    content.write_canonical(field, ignore, &mut |bytes| digest.raw(bytes));
+    Fingerprint([VERSION, &digest.finish()].concat())
+}

@@ -1,0 +1,18 @@
+//! The rules of Oncekey: no clock, no chance, no I/O, the same on every target.
+#![forbid(unsafe_code)]
+
+pub mod attempt;
+pub mod canonical;
+pub mod date;
+pub mod decision;
+mod digest;
+pub mod fields;
+pub mod fingerprint;
+pub mod intent;
+pub mod key;
+pub mod negotiate;
+pub mod policy;
+pub mod record;
+pub mod reply;
+pub mod retry;
+pub mod target;

@@ -1,0 +1,566 @@
+//! The stored answer, which of the origin's answers are final, and every word the gate says itself.
+
+use std::fmt::Write;
+
+use crate::{
+    date::{self, Millis},
+    decision::Peek,
+    fields::Fields,
+    key::InvalidKey,
+    negotiate::Audience,
+};
+
+/// `Idempotency-Status`: what the gate did, on every answer of a matched route.
+pub const STATUS: &str = "idempotency-status";
+/// `Idempotency-Expires`: until when something is remembered, an HTTP date.
+pub const EXPIRES: &str = "idempotency-expires";
+/// `Idempotent-Replayed: true` on a replay.
+pub const REPLAYED: &str = "idempotent-replayed";
+/// What pages of other origins may read where the origin lets them read anything.
+pub const EXPOSED: &str = "Idempotency-Status, Idempotency-Expires, Idempotent-Replayed, Retry-After";
+
+/// Fields that belong to one connection or frame one message (RFC 9110 §7.6.1, §6.6.2; RFC 9112 §6), and that a
+/// replay therefore never repeats. A field that `Connection` names is left out as well.
+const OF_ONE_HOP: [&str; 8] =
+    ["connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
+
+/// Fields that only the gate may set, in either direction; `name` in lower case.
+pub fn is_internal(name: &str) -> bool {
+    [STATUS, EXPIRES, REPLAYED].contains(&name) || name.starts_with("oncekey-") || name.starts_with("x-oncekey-")
+}
+
+/// Fields that describe a request's content or ask for a part of it: a probe has neither.
+pub fn of_content() -> &'static [&'static str] {
+    &[
+        "content-type",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-location",
+        "content-range",
+        "transfer-encoding",
+        "expect",
+        "range",
+    ]
+}
+
+/// Whether a field may be kept, as far as its name tells.
+fn is_kept(name: &str) -> bool {
+    !is_internal(name) && !OF_ONE_HOP.contains(&name)
+}
+
+/// Status and header lines of an answer, as they are kept and sent: the first answer is made of it as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// 200 to 599.
+    pub status: u16,
+    /// `name:value\n` for each line, names in lower case.
+    pub lines: String,
+}
+
+impl Head {
+    /// Keeps what may be kept.
+    pub fn keep(status: u16, fields: &Fields) -> Self {
+        let connections = fields.pairs().filter(|(name, _)| *name == "connection");
+        let named: Vec<&str> = connections.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
+        let is_named = |name: &str| named.iter().any(|named| named.eq_ignore_ascii_case(name));
+        let mut lines = String::new();
+        for (name, value) in fields.pairs().filter(|(name, _)| is_kept(name) && !is_named(name)) {
+            lines.push_str(name);
+            lines.push(':');
+            lines.push_str(value);
+            lines.push('\n');
+        }
+        Self { status, lines }
+    }
+
+    /// Of an answer whose fields are not kept.
+    pub fn bare(status: u16) -> Self {
+        Self { status, lines: String::new() }
+    }
+
+    /// Name and value of each line.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines.split_terminator('\n').filter_map(|line| line.split_once(':'))
+    }
+
+    /// The value of a line, `name` in lower case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs().find(|(n, _)| *n == name).map(|(_, value)| value)
+    }
+
+    /// The content's length where the status allows none: 204, 205 and 304 (RFC 9110 §15).
+    pub fn has_no_content(&self) -> bool {
+        has_no_content(self.status)
+    }
+
+    /// The lines to send, with the gate's own.
+    pub fn sent(&self, word: Word, expires: Option<Millis>) -> Lines {
+        let mut lines = Lines::default();
+        for (name, value) in self.pairs() {
+            lines.push(name, value);
+        }
+        lines.push(STATUS, word.as_str());
+        if word == Word::Replayed {
+            lines.push(REPLAYED, "true");
+        }
+        if let Some(at) = expires {
+            lines.push(EXPIRES, &date::http(at));
+        }
+        if self.get("access-control-allow-origin").is_some() {
+            lines.push("access-control-expose-headers", EXPOSED);
+        }
+        lines
+    }
+}
+
+/// Whether an answer of that status has no content (RFC 9110 §15.3.5, §15.3.6, §15.4.5).
+pub fn has_no_content(status: u16) -> bool {
+    matches!(status, 204 | 205 | 304)
+}
+
+/// Header lines as a JSON list of pairs, the form in which a platform takes them all at once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Lines(String);
+
+impl Lines {
+    /// Adds a line.
+    pub fn push(&mut self, name: &str, value: &str) {
+        self.0.push(if self.0.is_empty() { '[' } else { ',' });
+        self.0.push('[');
+        json_string(&mut self.0, name);
+        self.0.push(',');
+        json_string(&mut self.0, value);
+        self.0.push(']');
+    }
+
+    /// `[["name","value"],…]`
+    pub fn into_json(mut self) -> String {
+        if self.0.is_empty() {
+            self.0.push('[');
+        }
+        self.0.push(']');
+        self.0
+    }
+}
+
+fn json_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c < ' ' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+/// What a status tells about the effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// 2xx, 3xx: it happened, or will.
+    Done,
+    /// 4xx but those below: it was refused.
+    Declined,
+    /// The request was not taken, for a reason that is not its own: it may come again.
+    NeverConsumes,
+    /// A proxy says that it did not reach the origin.
+    NeverReached,
+    /// Every other 5xx: something happened.
+    Ambiguous,
+    /// No answer of the origin's own, or none that HTTP knows.
+    Unanswered,
+}
+
+/// Sorts an origin's status. A status outside 200 to 599 is no final answer (RFC 9110 §15).
+pub fn classify(status: u16) -> Class {
+    match status {
+        408 | 502 | 504 | 520 | 522 | 524 => Class::Unanswered,
+        401 | 403 | 407 | 425 | 429 | 503 => Class::NeverConsumes,
+        521 | 523 | 525 | 526 | 530 => Class::NeverReached,
+        200..=399 => Class::Done,
+        400..=499 => Class::Declined,
+        500..=599 => Class::Ambiguous,
+        _ => Class::Unanswered,
+    }
+}
+
+/// The word in `Idempotency-Status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The origin ran for this very request.
+    Executed,
+    /// Answered from the record.
+    Replayed,
+    /// The first request runs.
+    InProgress,
+    /// Another request under the key.
+    Mismatch,
+    /// The fate is unknown.
+    Unknown,
+    /// The gate refused.
+    Refused,
+    /// Taken, to be delivered.
+    Accepted,
+    /// Passed on unprotected.
+    Bypassed(Reason),
+}
+
+/// Why a request was passed on unprotected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It carries no key, and its route requires none.
+    NoKey,
+    /// Its content is too large to look for a key in it.
+    ContentTooLarge,
+    /// The objects cannot be reached, and the policy says `"open"`.
+    StoreUnavailable,
+}
+
+impl Word {
+    /// The field's value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Executed => "executed",
+            Self::Replayed => "replayed",
+            Self::InProgress => "in-progress",
+            Self::Mismatch => "mismatch",
+            Self::Unknown => "unknown",
+            Self::Refused => "refused",
+            Self::Accepted => "accepted",
+            Self::Bypassed(Reason::NoKey) => "bypassed;reason=no-key",
+            Self::Bypassed(Reason::ContentTooLarge) => "bypassed;reason=content-too-large",
+            Self::Bypassed(Reason::StoreUnavailable) => "bypassed;reason=store-unavailable",
+        }
+    }
+}
+
+/// A refusal, with the facts that its problem states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The route requires a key.
+    KeyMissing,
+    /// The key is malformed.
+    KeyInvalid(InvalidKey),
+    /// The first request runs.
+    InProgress {
+        /// Seconds.
+        retry_after: u32,
+    },
+    /// Another request under the key.
+    Reused,
+    /// The effect's fate cannot be known.
+    OutcomeUnknown {
+        /// The origin's status, where there was one.
+        status: Option<u16>,
+    },
+    /// Completed, but the answer was too large to keep.
+    ReplyUnavailable {
+        /// The answer's status.
+        status: u16,
+    },
+    /// The origin was never reached.
+    OriginUnreachable {
+        /// The status that said so.
+        status: Option<u16>,
+    },
+    /// No answer, and the next attempt may run.
+    OriginUnanswered {
+        /// The origin's status, where there was one.
+        status: Option<u16>,
+    },
+    /// The objects cannot be reached.
+    StoreUnavailable,
+    /// The content is over the limit.
+    ContentTooLarge {
+        /// Bytes.
+        limit: u64,
+    },
+    /// The content did not arrive in full.
+    ContentIncomplete,
+    /// The operator's policy is wrong.
+    PolicyInvalid {
+        /// What is wrong, and where.
+        message: String,
+    },
+    /// A member of the policy that does not work yet.
+    NotBuilt {
+        /// JSON pointer to the member.
+        member: String,
+    },
+    /// A service endpoint that does not exist.
+    NoSuchEndpoint,
+    /// A service endpoint that does not take the method.
+    MethodNotAllowed {
+        /// The methods that it takes.
+        allow: &'static str,
+    },
+    /// The secret is missing or wrong.
+    Unauthorized,
+    /// A release of a key whose request runs.
+    StillRunning,
+    /// A release of a key of which nothing is remembered.
+    NothingRemembered,
+}
+
+/// The seconds to wait after a failure that should pass soon.
+const SOON: u32 = 2;
+
+impl Refusal {
+    /// The status of the answer.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::KeyMissing | Self::KeyInvalid(_) | Self::ContentIncomplete => 400,
+            Self::Unauthorized => 401,
+            Self::NoSuchEndpoint | Self::NothingRemembered => 404,
+            Self::MethodNotAllowed { .. } => 405,
+            Self::InProgress { .. }
+            | Self::OutcomeUnknown { .. }
+            | Self::ReplyUnavailable { .. }
+            | Self::StillRunning => 409,
+            Self::ContentTooLarge { .. } => 413,
+            Self::Reused => 422,
+            Self::PolicyInvalid { .. } => 500,
+            Self::NotBuilt { .. } => 501,
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
+            Self::OriginUnanswered { .. } => 504,
+        }
+    }
+
+    /// The stable name of the problem, by which programs tell refusals apart.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::KeyMissing => "key_missing",
+            Self::KeyInvalid(_) => "key_invalid",
+            Self::InProgress { .. } => "request_in_progress",
+            Self::Reused => "idempotency_key_reused",
+            Self::OutcomeUnknown { .. } => "outcome_unknown",
+            Self::ReplyUnavailable { .. } => "reply_unavailable",
+            Self::OriginUnreachable { .. } => "origin_unreachable",
+            Self::OriginUnanswered { .. } => "origin_unanswered",
+            Self::StoreUnavailable => "store_unavailable",
+            Self::ContentTooLarge { .. } => "content_too_large",
+            Self::ContentIncomplete => "content_incomplete",
+            Self::PolicyInvalid { .. } => "policy_invalid",
+            Self::NotBuilt { .. } => "not_built",
+            Self::NoSuchEndpoint => "no_such_endpoint",
+            Self::MethodNotAllowed { .. } => "method_not_allowed",
+            Self::Unauthorized => "unauthorized",
+            Self::StillRunning => "still_running",
+            Self::NothingRemembered => "nothing_remembered",
+        }
+    }
+
+    /// The word in `Idempotency-Status`.
+    pub fn word(&self) -> Word {
+        match self {
+            Self::InProgress { .. } => Word::InProgress,
+            Self::Reused => Word::Mismatch,
+            Self::OutcomeUnknown { .. } => Word::Unknown,
+            _ => Word::Refused,
+        }
+    }
+
+    /// Seconds after which another attempt makes sense, where one does.
+    pub fn retry_after(&self) -> Option<u32> {
+        match self {
+            Self::InProgress { retry_after } => Some(*retry_after),
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable => Some(SOON),
+            Self::OriginUnanswered { .. } => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The draft's titles where it has one (§2.7).
+    fn title(&self) -> &'static str {
+        match self {
+            Self::KeyMissing => "Idempotency-Key is missing",
+            Self::KeyInvalid(_) => "Idempotency-Key is invalid",
+            Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
+            Self::Reused => "Idempotency-Key is already used",
+            Self::OutcomeUnknown { .. } => "The outcome is unknown",
+            Self::ReplyUnavailable { .. } => "The answer was not kept",
+            Self::OriginUnreachable { .. } => "The origin was not reached",
+            Self::OriginUnanswered { .. } => "The origin did not answer",
+            Self::StoreUnavailable => "The store cannot be reached",
+            Self::ContentTooLarge { .. } => "The content is too large",
+            Self::ContentIncomplete => "The content did not arrive in full",
+            Self::PolicyInvalid { .. } => "The policy is invalid",
+            Self::NotBuilt { .. } => "Not built yet",
+            Self::NoSuchEndpoint => "No such endpoint",
+            Self::MethodNotAllowed { .. } => "Method not allowed",
+            Self::Unauthorized => "The secret is missing or wrong",
+            Self::StillRunning => "The request runs",
+            Self::NothingRemembered => "Nothing is remembered",
+        }
+    }
+
+    fn detail(&self) -> String {
+        let said = |status: &Option<u16>| status.map_or_else(String::new, |s| format!(" The origin's status was {s}."));
+        match self {
+            Self::KeyMissing => "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned(),
+            Self::KeyInvalid(why) => format!("{} Nothing was run.", why.detail()),
+            Self::InProgress { .. } => "The first request with this key has not ended. Try again later with the same key.".to_owned(),
+            Self::Reused => "This key was first used with another request. Nothing was run. Use a new key for a new request.".to_owned(),
+            Self::OutcomeUnknown { status } => format!(
+                "The request with this key may or may not have taken effect, and it is not run again.{} Look at the resource before you use a new key.",
+                said(status)
+            ),
+            Self::ReplyUnavailable { status } => format!(
+                "The request with this key was completed with status {status}, but its answer was too large to keep. It is not run again."
+            ),
+            Self::OriginUnreachable { status } => format!("Nothing was run.{} Try again later with the same key.", said(status)),
+            Self::OriginUnanswered { status } => format!(
+                "It is not known whether the request took effect.{} Try again with the same key: the origin honours it.",
+                said(status)
+            ),
+            Self::StoreUnavailable => "Whether this key was used cannot be found out now. Nothing was run by this attempt. Try again later with the same key.".to_owned(),
+            Self::ContentTooLarge { limit } => format!("At most {limit} bytes are taken here. Nothing was run."),
+            Self::ContentIncomplete => "Nothing was run. Send the request again with the same key.".to_owned(),
+            Self::PolicyInvalid { message } => format!("{message} Nothing is forwarded until it is mended."),
+            Self::NotBuilt { member } => format!("The policy's member {member} does not work in this version. Nothing was run."),
+            Self::NoSuchEndpoint => "Paths of the gate are never forwarded.".to_owned(),
+            Self::MethodNotAllowed { allow } => format!("This endpoint takes {allow}."),
+            Self::Unauthorized => "Send the operator's secret as a bearer token.".to_owned(),
+            Self::StillRunning => "A key whose request runs is not released.".to_owned(),
+            Self::NothingRemembered => "There is nothing to release under this key.".to_owned(),
+        }
+    }
+
+    /// The status that the origin gave, as the problem's extension member.
+    fn origin_status(&self) -> Option<u16> {
+        match self {
+            Self::OutcomeUnknown { status }
+            | Self::OriginUnreachable { status }
+            | Self::OriginUnanswered { status } => *status,
+            Self::ReplyUnavailable { status } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// The whole refusal for its reader: problem details (RFC 9457) or an HTML fragment with the same facts.
+    /// Nothing of the request is in it.
+    pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> Said {
+        let mut lines = Lines::default();
+        lines.push(STATUS, self.word().as_str());
+        lines.push("cache-control", "no-store");
+        if let Some(seconds) = self.retry_after() {
+            lines.push("retry-after", &seconds.to_string());
+        }
+        if let Some(at) = expires {
+            lines.push(EXPIRES, &date::http(at));
+        }
+        if let Self::MethodNotAllowed { allow } = self {
+            lines.push("allow", allow);
+        }
+        if matches!(self, Self::Unauthorized) {
+            lines.push("www-authenticate", "Bearer");
+        }
+        if let Some(origin) = &audience.allow_origin {
+            lines.push("access-control-allow-origin", origin);
+            lines.push("access-control-allow-credentials", "true");
+            lines.push("access-control-expose-headers", EXPOSED);
+            lines.push("vary", "Origin");
+        }
+        let content = if audience.html { self.html() } else { self.problem() };
+        lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
+        Said { status: self.status(), lines, content }
+    }
+
+    fn problem(&self) -> String {
+        let mut out = String::with_capacity(320);
+        out.push_str("{\"type\":");
+        json_string(&mut out, &format!("/.oncekey/problems/{}", self.code()));
+        out.push_str(",\"title\":");
+        json_string(&mut out, self.title());
+        let _ = write!(out, ",\"status\":{},\"detail\":", self.status());
+        json_string(&mut out, &self.detail());
+        out.push_str(",\"code\":");
+        json_string(&mut out, self.code());
+        if let Some(status) = self.origin_status() {
+            let _ = write!(out, ",\"origin_status\":{status}");
+        }
+        out.push('}');
+        out
+    }
+
+    fn html(&self) -> String {
+        format!(
+            "<div role=\"alert\" class=\"oncekey-problem\" data-code=\"{code}\"><strong>{}</strong> <span>{}</span> <small>{} {code}</small></div>",
+            html_text(self.title()),
+            html_text(&self.detail()),
+            self.status(),
+            code = self.code(),
+        )
+    }
+}
+
+fn html_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// An answer of the gate's own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Said {
+    /// HTTP status.
+    pub status: u16,
+    /// Header lines.
+    pub lines: Lines,
+    /// Content.
+    pub content: String,
+}
+
+impl Said {
+    /// JSON that must not be cached.
+    pub fn json(content: String) -> Self {
+        let mut lines = Lines::default();
+        lines.push("content-type", "application/json");
+        lines.push("cache-control", "no-store");
+        Self { status: 200, lines, content }
+    }
+
+    /// What a peek says: `{"state":…,"status":…,"expires":…}`.
+    pub fn peek(peek: Peek) -> Self {
+        let (state, status, expires) = match peek {
+            Peek::Absent => ("absent", None, None),
+            Peek::Running => ("running", None, None),
+            Peek::Completed { status, expires } => ("completed", Some(status), Some(expires)),
+            Peek::Unknown { expires } => ("unknown", None, Some(expires)),
+        };
+        let mut out = format!("{{\"state\":\"{state}\"");
+        if let Some(status) = status {
+            let _ = write!(out, ",\"status\":{status}");
+        }
+        if let Some(at) = expires {
+            let _ = write!(out, ",\"expires\":\"{}\"", date::rfc3339(at));
+        }
+        out.push('}');
+        Self::json(out)
+    }
+}
+
+impl Said {
+    /// The policy document, which every page may read and caches may keep for a minute.
+    pub fn published(content: String) -> Self {
+        let mut lines = Lines::default();
+        lines.push("content-type", "application/json");
+        lines.push("cache-control", "public, max-age=60");
+        lines.push("access-control-allow-origin", "*");
+        Self { status: 200, lines, content }
+    }
+}

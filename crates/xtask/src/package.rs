@@ -1,0 +1,210 @@
+//! The wasm packages of `wasm-pack.toml`: compile, bind, optimise, measure.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, Result, bail};
+use flate2::{Compression, write::GzEncoder};
+use serde::Deserialize;
+use wasm_bindgen_cli_support::Bindgen;
+
+use crate::tools;
+
+mod page;
+pub mod worker;
+
+/// What wasm-opt may use: what rustc emits by default, and what workerd and every current browser accept.
+const WASM_FEATURES: [&str; 6] = [
+    "--enable-bulk-memory",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Manifest {
+    package: Vec<Package>,
+}
+
+/// One entry of `wasm-pack.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Package {
+    /// The folder below `target/pkg/`.
+    pub name: String,
+    /// The cargo package.
+    #[serde(rename = "crate")]
+    pub krate: String,
+    /// What loads it.
+    pub target: Target,
+    /// Cargo features.
+    #[serde(default)]
+    pub features: Vec<String>,
+    /// Bytes after gzip, of everything that is deployed or loaded.
+    pub budget: usize,
+}
+
+/// What loads a package.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Target {
+    /// workerd: the wasm stands beside the script as a `WebAssembly.Module`.
+    Module,
+    /// A page: one self-contained script.
+    Web,
+}
+
+impl Target {
+    /// The cargo profile it is compiled with.
+    fn profile(self) -> &'static str {
+        match self {
+            Target::Module => "release",
+            Target::Web => "page",
+        }
+    }
+}
+
+/// The packages, as `wasm-pack.toml` lists them.
+pub fn packages() -> Result<Vec<Package>> {
+    let text = fs::read_to_string(tools::root().join("wasm-pack.toml"))?;
+    let manifest: Manifest = toml::from_str(&text).context("wasm-pack.toml")?;
+    Ok(manifest.package)
+}
+
+/// `cargo xtask build`: every package, each size beside its budget; an error if one is over.
+pub fn build_all(strict: bool) -> Result<()> {
+    // Several may be at it: the specs start their gates at once.
+    let guard = tools::target_dir().join("pkg.lock");
+    fs::create_dir_all(tools::target_dir())?;
+    let guard = fs::File::create(guard)?;
+    guard.lock()?;
+    let mut over = Vec::new();
+    // The worker serves the page's module, so that one is made first.
+    let mut packages = packages()?;
+    packages.sort_by_key(|p| p.target == Target::Module);
+    for package in &packages {
+        let built = build(package)?;
+        let verdict = if built.gzip > package.budget { "OVER" } else { "of" };
+        println!(
+            "{:<16} {:>7} B gzip {verdict} {:>7} B   ({} B wasm, {} B script, raw; {})",
+            package.name,
+            built.gzip,
+            package.budget,
+            built.wasm,
+            built.script,
+            built.dir.strip_prefix(tools::root()).unwrap_or(&built.dir).display(),
+        );
+        if built.gzip > package.budget {
+            over.push(package.name.as_str());
+        }
+    }
+    if strict && !over.is_empty() {
+        bail!("over budget: {}", over.join(", "));
+    }
+    Ok(())
+}
+
+/// What one build made.
+pub struct Built {
+    /// The folder that holds it.
+    pub dir: PathBuf,
+    /// gzip size of all that is deployed or loaded, in bytes.
+    pub gzip: usize,
+    /// Raw size of the wasm, in bytes.
+    pub wasm: usize,
+    /// Raw size of the script, in bytes.
+    pub script: usize,
+}
+
+/// Compiles one package into `target/pkg/NAME`.
+pub fn build(package: &Package) -> Result<Built> {
+    tools::rust_target("wasm32-unknown-unknown")?;
+    let modules = tools::npm()?;
+    tools::step(&format!("cargo build {} (wasm32)", package.krate));
+    let mut cargo = tools::command("cargo");
+    cargo
+        .args(["build", "--quiet", "--profile", package.target.profile()])
+        .args(["--target", "wasm32-unknown-unknown", "-p"])
+        .arg(&package.krate)
+        .env("RUSTFLAGS", "")
+        .env("WASM_BINDGEN_USE_JS_SYS", "1");
+    if !package.features.is_empty() {
+        cargo.arg("--features").arg(package.features.join(","));
+    }
+    tools::run(&mut cargo)?;
+    let compiled = tools::target_dir()
+        .join("wasm32-unknown-unknown")
+        .join(package.target.profile())
+        .join(format!("{}.wasm", package.krate.replace('-', "_")));
+
+    let dir = tools::target_dir().join("pkg").join(&package.name);
+    let stage = tools::target_dir().join("stage").join(&package.name);
+    let wasm = bind(package, &compiled, &stage, &modules)?;
+    fs::create_dir_all(&dir)?;
+    match package.target {
+        Target::Module => worker::assemble(&stage, &wasm, &tools::target_dir().join("pkg/oncekey/oncekey.js"), &dir),
+        Target::Web => page::assemble(package, &stage, &wasm, &dir),
+    }
+}
+
+/// wasm-bindgen, then wasm-opt; both are skipped where the compiled file has not changed.
+fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Result<Vec<u8>> {
+    let optimised = stage.join("optimised.wasm");
+    let seen = stage.join("compiled.wasm");
+    let bytes = fs::read(compiled)?;
+    if fs::read(&seen).is_ok_and(|old| old == bytes) && optimised.is_file() {
+        return Ok(fs::read(optimised)?);
+    }
+    tools::step(&format!("wasm-bindgen, wasm-opt {}", package.name));
+    let _ = fs::remove_dir_all(stage);
+    fs::create_dir_all(stage)?;
+    let mut bindgen = Bindgen::new();
+    match package.target {
+        Target::Module => bindgen.input_path(compiled),
+        Target::Web => bindgen.input_bytes("bound", page::silence_panics(&bytes)?),
+    };
+    bindgen
+        .out_name("bound")
+        .typescript(false)
+        // wasm-opt strips it; until then it tells what is large.
+        .remove_name_section(false)
+        .remove_producers_section(true);
+    let mut level = "-Oz";
+    let mut features = WASM_FEATURES.to_vec();
+    match package.target {
+        Target::Module => {
+            bindgen.module(true)?.reset_state_function(true);
+            level = "-O3";
+        }
+        Target::Web => {
+            bindgen.web(true)?.omit_default_module_path(true);
+        }
+    }
+    features.push("--enable-exception-handling");
+    bindgen.generate(stage)?;
+    tools::run_quiet(
+        tools::command("node")
+            .arg(modules.join("binaryen/bin/wasm-opt"))
+            .arg(stage.join("bound_bg.wasm"))
+            .arg("-o")
+            .arg(&optimised)
+            .arg(level)
+            .args(["--strip-debug", "--strip-producers", "--strip-target-features"])
+            .args(features),
+    )?;
+    fs::write(seen, bytes)?;
+    Ok(fs::read(optimised)?)
+}
+
+/// The size after `gzip -9`, in bytes.
+fn gzip_size(bytes: &[u8]) -> Result<usize> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(encoder.finish()?.len())
+}

@@ -1,0 +1,167 @@
+//! `cargo xtask serve`: the gate in a local workerd, in front of the demo shop or of any HTTP server.
+
+use std::{
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    thread,
+    time::Duration,
+};
+
+use anyhow::{Context, Result, bail};
+use oncekey::policy::Policy;
+use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
+
+use crate::{
+    package, tools,
+    workerd::{Config, Gate, file_binding},
+};
+
+/// What `serve` is told.
+pub struct Options {
+    pub port: u16,
+    /// Any HTTP server; the demo shop without one.
+    pub origin: Option<String>,
+    /// The policy as JSON; the demo's for the demo shop, else the defaults.
+    pub config: Option<PathBuf>,
+    /// Where objects keep their storage.
+    pub state: Option<PathBuf>,
+    /// Keep it on a memory file system, for load measurements.
+    pub memory: bool,
+}
+
+impl Options {
+    /// Reads the command line.
+    pub fn parse(args: &[String]) -> Result<Self> {
+        let mut options = Self { port: 8787, origin: None, config: None, state: None, memory: false };
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
+            match arg.as_str() {
+                "--port" => options.port = value()?.parse().context("--port takes 1 to 65535")?,
+                "--origin" => options.origin = Some(value()?.clone()),
+                "--config" => options.config = Some(value()?.into()),
+                "--state" => options.state = Some(value()?.into()),
+                "--memory" => options.memory = true,
+                _ => bail!(
+                    "serve does not know {arg}; it takes --port N --origin URL --config FILE --state DIR --memory"
+                ),
+            }
+        }
+        if options.memory && options.state.is_some() {
+            bail!("--memory keeps no state: leave --state out");
+        }
+        Ok(options)
+    }
+}
+
+/// Set by `cargo xtask test` for the gates that its specs start: what they serve was built a moment ago.
+pub const BUILT: &str = "ONCEKEY_BUILT";
+
+/// Runs until it is told to stop.
+pub fn serve(options: &Options) -> Result<()> {
+    // Before anything else, so that a signal during the build ends it the same way.
+    let mut signals = Signals::new(TERM_SIGNALS)?;
+    let policy = policy(options)?;
+    let workerd = tools::workerd()?;
+    if std::env::var_os(BUILT).is_none() {
+        package::build_all(false)?;
+    }
+    let room = Room::new(options)?;
+    let config = room.write_config(options, &policy)?;
+    let mut gate = Gate::start(&workerd, &config)?;
+    let mut told = || signals.pending().next().is_some();
+    gate.wait_until_ready(options.port, &mut told)?;
+    println!("ready http://127.0.0.1:{}", options.port);
+    std::io::stdout().flush()?;
+    while !told() {
+        gate.still_runs()?;
+        thread::sleep(Duration::from_millis(50));
+    }
+    gate.stop();
+    Ok(())
+}
+
+/// Reads and checks the policy here, so that what is wrong is said before anything starts.
+fn policy(options: &Options) -> Result<String> {
+    let path = match (&options.config, &options.origin) {
+        (Some(path), _) => path.clone(),
+        (None, None) => tools::root().join("www/policy.json"),
+        (None, Some(_)) => return Ok(String::new()),
+    };
+    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
+    match Policy::parse(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => bail!("{}: {}", path.display(), error.message()),
+    }
+}
+
+/// The folders of one `serve`.
+struct Room {
+    dir: PathBuf,
+    state: PathBuf,
+    passing: bool,
+}
+
+impl Room {
+    fn new(options: &Options) -> Result<Self> {
+        let dir = tools::target_dir().join("serve").join(options.port.to_string());
+        let state = match (&options.state, options.memory) {
+            (Some(state), _) => state.clone(),
+            (None, true) => PathBuf::from(format!("/dev/shm/oncekey-{}", std::process::id())),
+            (None, false) => dir.join("state"),
+        };
+        fs::create_dir_all(&dir)?;
+        fs::create_dir_all(&state).with_context(|| format!("{}", state.display()))?;
+        Ok(Self { dir, state: fs::canonicalize(state)?, passing: options.memory })
+    }
+
+    fn write_config(&self, options: &Options, policy: &str) -> Result<PathBuf> {
+        let text = config(options, policy, &self.state)?;
+        let path = self.dir.join("config.capnp");
+        fs::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        if self.passing {
+            let _ = fs::remove_dir_all(&self.state);
+        }
+    }
+}
+
+/// The gate before an external origin, or the demo page, the gate and the shop in a row.
+fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
+    let mut config = Config::default();
+    config.disk(state);
+    config.gate(policy)?;
+    if let Some(url) = &options.origin {
+        config.external("origin", url)?;
+        config.socket(options.port, "gate");
+        return Ok(config.to_text());
+    }
+    let www = tools::root().join("www");
+    config.worker(
+        "origin",
+        &[("shop.mjs", "esModule", &www.join("shop.mjs"))],
+        &["(name = \"SHOP\", durableObjectNamespace = \"Shop\")".to_owned()],
+        Some(("Shop", "shop")),
+    );
+    config.worker(
+        "front",
+        &[("front.mjs", "esModule", &www.join("front.mjs"))],
+        &[
+            file_binding("PAGE", &www.join("index.html")),
+            file_binding("CSS", &www.join("demo.css")),
+            file_binding("SCRIPT", &www.join("demo.mjs")),
+            file_binding("HTMX", &tools::npm()?.join("htmx2/dist/htmx.min.js")),
+            "(name = \"GATE\", service = \"gate\")".to_owned(),
+            "(name = \"SHOP\", durableObjectNamespace = (className = \"Shop\", serviceName = \"origin\"))".to_owned(),
+        ],
+        None,
+    );
+    config.socket(options.port, "front");
+    Ok(config.to_text())
+}

@@ -1,0 +1,161 @@
+//! `cargo xtask test`: every test there is, native, wasm32, on workerd and in Chromium.
+
+use std::{
+    env,
+    io::{BufRead, BufReader},
+    net::TcpListener,
+    path::{Path, PathBuf},
+    process::{Child, Stdio},
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{package, serve, tools};
+
+/// Runs the suites that `only` names, or all of them.
+pub fn test(only: &[String]) -> Result<()> {
+    let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
+    let mut failed = Vec::new();
+    let mut suite = |name: &'static str, run: &dyn Fn() -> Result<()>| {
+        if wanted(name) {
+            tools::step(&format!("test: {name}"));
+            if let Err(error) = run() {
+                eprintln!("{error:#}");
+                failed.push(name);
+            }
+        }
+    };
+    suite("lint", &lint);
+    suite("core", &core);
+    suite("wasm", &wasm);
+    suite("types", &types);
+    suite("deploy", &deploy);
+    suite("edge", &edge);
+    suite("browser", &browser);
+    if failed.is_empty() {
+        tools::step("all tests passed");
+        return Ok(());
+    }
+    bail!("failed: {}", failed.join(", "))
+}
+
+/// The lints of `[workspace.lints]`, on both targets.
+fn lint() -> Result<()> {
+    tools::rust_target("wasm32-unknown-unknown")?;
+    tools::run(tools::command("cargo").args(["fmt", "--all", "--check"]))?;
+    let clippy = || {
+        let mut cargo = tools::command("cargo");
+        cargo.args(["clippy", "--quiet"]);
+        cargo
+    };
+    tools::run(clippy().args(["--all-targets", "--", "-D", "warnings"]))?;
+    tools::run(
+        clippy()
+            .args(["--target", "wasm32-unknown-unknown", "-p", "oncekey-worker", "-p", "oncekey-web"])
+            .args(["--", "-D", "warnings"]),
+    )
+}
+
+fn core() -> Result<()> {
+    tools::run(tools::command("cargo").args(["test", "-p", "oncekey", "-p", "oncekey-tests", "-p", "xtask"]))
+}
+
+/// The same sources on wasm32, by Node's WASI.
+fn wasm() -> Result<()> {
+    tools::rust_target("wasm32-wasip1")?;
+    let runner = format!("node --no-warnings {}", tools::root().join("tests/wasi.mjs").display());
+    tools::run(
+        tools::command("cargo")
+            .args(["test", "--target", "wasm32-wasip1", "-p", "oncekey", "-p", "oncekey-tests"])
+            .env("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner),
+    )
+}
+
+/// What little JavaScript is written by hand.
+fn types() -> Result<()> {
+    let tsc = tools::npm()?.join("typescript/bin/tsc");
+    tools::run(tools::command("node").arg(tsc).args(["--project", "tests/tsconfig.json"]))
+}
+
+/// wrangler takes the worker as it is built; nothing leaves the machine.
+fn deploy() -> Result<()> {
+    package::build_all(true)?;
+    let wrangler = tools::npm_in("tests/deploy", "wrangler")?.join("wrangler/bin/wrangler.js");
+    tools::run_quiet(
+        tools::command("node")
+            .arg(wrangler)
+            .args(["deploy", "--dry-run", "--config", "crates/oncekey-worker/wrangler.toml", "--outdir"])
+            .arg(tools::target_dir().join("deploy"))
+            .env("WRANGLER_SEND_METRICS", "false")
+            .env("CI", "true"),
+    )
+}
+
+fn edge() -> Result<()> {
+    package::build_all(true)?;
+    node_test("tests/edge", &[])
+}
+
+fn browser() -> Result<()> {
+    package::build_all(true)?;
+    let module = tools::target_dir().join("pkg/oncekey/oncekey.js");
+    let chromium = tools::chromium()?;
+    let demo = Demo::start()?;
+    node_test(
+        "tests/browser",
+        &[("CHROMIUM", &chromium), ("ONCEKEY_MODULE", &module), ("ONCEKEY_DEMO", Path::new(&demo.url))],
+    )
+}
+
+/// The demo as a visitor finds it, by `serve`; it ends with this value.
+struct Demo {
+    child: Child,
+    url: String,
+}
+
+impl Demo {
+    fn start() -> Result<Self> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let mut child = tools::command(env::current_exe()?)
+            .args(["serve", "--memory", "--port", &port.to_string()])
+            .env(serve::BUILT, "1")
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let lines = child.stdout.take().map(|out| BufReader::new(out).lines());
+        let ready = lines
+            .into_iter()
+            .flatten()
+            .map_while(Result::ok)
+            .find_map(|line| line.strip_prefix("ready ").map(str::to_owned));
+        let demo = Self { child, url: ready.unwrap_or_default() };
+        if demo.url.is_empty() {
+            bail!("the demo did not start");
+        }
+        Ok(demo)
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = tools::run_quiet(tools::command("kill").arg(self.child.id().to_string()));
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs the specs below a folder; they start what they need by this very program.
+fn node_test(dir: &str, variables: &[(&str, &Path)]) -> Result<()> {
+    tools::npm()?;
+    let mut specs: Vec<PathBuf> = std::fs::read_dir(tools::root().join(dir))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.to_string_lossy().ends_with(".spec.mjs"))
+        .collect();
+    specs.sort();
+    let mut node = tools::command("node");
+    node.args(["--test", "--test-concurrency=2"]).args(specs);
+    node.env("ONCEKEY_SERVE", env::current_exe().context("where is xtask?")?);
+    node.env(serve::BUILT, "1");
+    for (name, value) in variables {
+        node.env(name, value);
+    }
+    tools::run(&mut node)
+}

@@ -1,0 +1,280 @@
+//! A local workerd: its configuration's text, and the process.
+
+use std::{
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    os::unix::process::CommandExt,
+    path::Path,
+    process::{Child, Command},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+
+use crate::{
+    package::{self, Target, worker},
+    tools,
+};
+
+/// The date of the runtime's behaviour, the same as in `wrangler.toml`: a test compares them.
+pub const DATE: &str = "2026-11-01";
+/// How long requests that hang are waited for once workerd is told to stop.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// How long workerd may take until its port answers.
+const START: Duration = Duration::from_secs(30);
+
+/// A configuration in the making.
+#[derive(Default)]
+pub struct Config {
+    services: String,
+    sockets: String,
+    workers: String,
+}
+
+impl Config {
+    /// A port of this machine, served by a service.
+    pub fn socket(&mut self, port: u16, service: &str) {
+        self.sockets.push_str(&format!(
+            "    (name = \"{service}\", address = \"127.0.0.1:{port}\", http = (), service = \"{service}\"),\n"
+        ));
+    }
+
+    /// A service as Cap'n Proto text, the name left out.
+    pub fn service(&mut self, name: &str, definition: &str) {
+        self.services.push_str(&format!("    (name = \"{name}\", {definition}),\n"));
+    }
+
+    /// A folder where objects keep their storage, the service `disk`.
+    pub fn disk(&mut self, dir: &Path) {
+        self.service("disk", &format!("disk = (path = {}, writable = true)", path(dir)));
+    }
+
+    /// A web origin as a service.
+    pub fn external(&mut self, name: &str, url: &str) -> Result<()> {
+        let (address, tls) = address(url)?;
+        let kind = if tls {
+            let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
+            format!("https = (options = (), tlsOptions = (trustBrowserCas = true), certificateHost = {})", text(host))
+        } else {
+            "http = ()".to_owned()
+        };
+        self.service(name, &format!("external = (address = {}, {kind})", text(&address)));
+        Ok(())
+    }
+
+    /// A Worker, whose service has its name. `modules`: name, kind and file; `class`: its objects' class and key.
+    pub fn worker(
+        &mut self,
+        name: &str,
+        modules: &[(&str, &str, &Path)],
+        bindings: &[String],
+        class: Option<(&str, &str)>,
+    ) {
+        let modules: String = modules
+            .iter()
+            .map(|(name, kind, file)| format!("    (name = {}, {kind} = embed {}),\n", text(name), path(file)))
+            .collect();
+        let bindings: String = bindings.iter().map(|binding| format!("    {binding},\n")).collect();
+        let objects = class.map_or_else(String::new, |(class, key)| {
+            format!(
+                "  durableObjectNamespaces = [(className = \"{class}\", uniqueKey = \"{key}\", enableSql = true)],\n  durableObjectStorage = (localDisk = \"disk\"),\n"
+            )
+        });
+        self.service(name, &format!("worker = .{name}"));
+        self.workers.push_str(&format!(
+            "\nconst {name} :Workerd.Worker = (\n  modules = [\n{modules}  ],\n  compatibilityDate = \"{DATE}\",\n  bindings = [\n{bindings}  ],\n{objects});\n"
+        ));
+    }
+
+    /// The gate, from `target/pkg/`, before the service `origin`.
+    pub fn gate(&mut self, policy: &str) -> Result<()> {
+        let package = package::packages()?
+            .into_iter()
+            .find(|package| package.target == Target::Module)
+            .context("wasm-pack.toml lists no worker")?;
+        let dir = tools::target_dir().join("pkg").join(&package.name);
+        let files = worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name)));
+        let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
+        let mut bindings = vec![
+            "(name = \"KEYS\", durableObjectNamespace = \"KeyObject\")".to_owned(),
+            "(name = \"ORIGIN\", service = \"origin\")".to_owned(),
+            text_binding("ONCEKEY", policy),
+        ];
+        if let Ok(secret) = std::env::var("ONCEKEY_ADMIN") {
+            bindings.push(text_binding("ONCEKEY_ADMIN", &secret));
+        }
+        self.worker("gate", &modules, &bindings, Some(("KeyObject", "oncekey")));
+        Ok(())
+    }
+
+    /// The whole text.
+    pub fn to_text(&self) -> String {
+        format!(
+            "using Workerd = import \"/workerd/workerd.capnp\";\n\nconst config :Workerd.Config = (\n  services = [\n{}  ],\n  sockets = [\n{}  ],\n);\n{}",
+            self.services, self.sockets, self.workers
+        )
+    }
+}
+
+/// A variable.
+pub fn text_binding(name: &str, value: &str) -> String {
+    format!("(name = \"{name}\", text = {})", text(value))
+}
+
+/// A variable that holds a file's text.
+pub fn file_binding(name: &str, file: &Path) -> String {
+    format!("(name = \"{name}\", text = embed {})", path(file))
+}
+
+/// Host and port of an origin, and whether it speaks TLS.
+fn address(url: &str) -> Result<(String, bool)> {
+    let (rest, tls) = match url.split_once("://") {
+        Some(("http", rest)) => (rest, false),
+        Some(("https", rest)) => (rest, true),
+        _ => bail!("--origin takes http://HOST[:PORT] or https://HOST[:PORT], not {url}"),
+    };
+    let host = rest.strip_suffix('/').unwrap_or(rest);
+    if host.is_empty() || host.contains(['/', '?', '#', '@']) {
+        bail!("--origin takes a web origin without a path, not {url}");
+    }
+    let ported = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let address = if ported { host.to_owned() } else { format!("{host}:{}", if tls { 443 } else { 80 }) };
+    Ok((address, tls))
+}
+
+/// A string in Cap'n Proto's text form.
+fn text(value: &str) -> String {
+    let mut out = String::from("\"");
+    for c in value.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' => {
+                for byte in c.to_string().bytes() {
+                    out.push_str(&format!("\\x{byte:02x}"));
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn path(path: &Path) -> String {
+    text(&path.display().to_string())
+}
+
+/// A running workerd, which dies with this process however that ends.
+pub struct Gate(Child);
+
+impl Gate {
+    /// Starts workerd on a configuration file.
+    pub fn start(workerd: &Path, config: &Path) -> Result<Self> {
+        let mut command = Command::new(workerd);
+        command
+            .arg("serve")
+            // Embedded files are named by absolute paths.
+            .args(["--import-path=/", "--experimental"])
+            .arg(config)
+            // A group of its own: Ctrl-C is for serve, which then lets requests end.
+            .process_group(0);
+        #[expect(unsafe_code, reason = "only the kernel can end a child whose parent was killed by SIGKILL")]
+        // SAFETY: prctl is async-signal-safe, and nothing else runs between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                if libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) == 0 {
+                    Ok(())
+                } else {
+                    Err(std::io::Error::last_os_error())
+                }
+            });
+        }
+        Ok(Self(command.spawn().context("cannot start workerd")?))
+    }
+
+    /// Waits until the gate at the port answers; `interrupted` ends the wait early.
+    pub fn wait_until_ready(&mut self, port: u16, mut interrupted: impl FnMut() -> bool) -> Result<()> {
+        let end = Instant::now() + START;
+        while !answers(port) {
+            self.still_runs()?;
+            if interrupted() {
+                return Ok(());
+            }
+            if Instant::now() > end {
+                bail!("workerd's port {port} does not answer");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        // What answers may be another process on that port: then our own has ended.
+        self.still_runs()
+    }
+
+    /// An error once workerd has ended.
+    pub fn still_runs(&mut self) -> Result<()> {
+        match self.0.try_wait()? {
+            Some(status) => bail!("workerd ended ({status}); its own words are above"),
+            None => Ok(()),
+        }
+    }
+
+    /// The process's id.
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Lets requests end for a moment, then ends workerd.
+    pub fn stop(&mut self) {
+        self.signal(libc::SIGTERM);
+        let end = Instant::now() + LAST_WORDS;
+        while Instant::now() < end {
+            if !matches!(self.0.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        self.kill();
+    }
+
+    fn signal(&self, signal: i32) {
+        let Ok(pid) = i32::try_from(self.0.id()) else {
+            return;
+        };
+        #[expect(unsafe_code, reason = "the standard library sends SIGKILL only")]
+        // SAFETY: the child has not been waited for, so the id is its own.
+        unsafe {
+            libc::kill(pid, signal);
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            self.kill();
+        }
+    }
+}
+
+/// Whether the gate answers a request for its policy.
+fn answers(port: u16) -> bool {
+    let ask = || -> std::io::Result<bool> {
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let mut socket = TcpStream::connect_timeout(&address, Duration::from_secs(1))?;
+        socket.set_read_timeout(Some(Duration::from_secs(5)))?;
+        socket.write_all(b"GET /.well-known/idempotency HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")?;
+        let mut head = [0; 12];
+        socket.read_exact(&mut head)?;
+        Ok(&head == b"HTTP/1.1 200")
+    };
+    ask().unwrap_or(false)
+}

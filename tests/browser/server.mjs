@@ -1,0 +1,206 @@
+// @ts-check
+// A page server for the browser specs: serves one page with the module, takes what the page sends, and answers by a plan of faults.
+// It plays the gate's part as far as a page can see it: what became of a key.
+
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+
+const MODULES = new URL("../node_modules/", import.meta.url);
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/**
+ * What the server does with one request; nothing is 200 at once.
+ * @typedef {object} Fault
+ * @property {number} [status]
+ * @property {Record<string, string>} [headers]
+ * @property {string} [body]
+ * @property {number} [wait] milliseconds before the answer
+ * @property {boolean} [drop] the connection breaks without an answer
+ */
+
+/**
+ * One request with an effect, as it came.
+ * @typedef {object} Sent
+ * @property {string} method
+ * @property {string} path with its query
+ * @property {string | undefined} header the key's header, unquoted
+ * @property {string[]} fields the key's fields
+ * @property {string} content names and values; a file by its digest
+ * @property {number} at
+ */
+
+/** @param {string} name */
+export const script = (name) => `<script src="/${name}.js"></script>`;
+/** The module, as a page loads it. */
+export const MODULE = `<script type="module" src="/oncekey.js"></script>`;
+
+/** A browser for one spec file. */
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM || undefined, args: FLAGS });
+
+/** Starts a server on a port of its own. */
+export async function serve() {
+  const module = process.env.ONCEKEY_MODULE;
+  if (!module) throw new Error("ONCEKEY_MODULE is not set: the path of the built oncekey.js");
+  /** @type {Sent[]} */
+  const sent = [];
+  /** @type {Map<string, Fault[]>} */
+  const plans = new Map();
+  /** @type {Map<string, { state: string, status?: number }>} */
+  const keys = new Map();
+  const page = { html: "", headers: /** @type {Record<string, string>} */ ({}) };
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? "/", "http://localhost");
+    const answer = request.method === "GET" ? get(url, response) : effect(url, request, response);
+    answer.catch(() => response.destroy());
+  });
+
+  /** @param {URL} url @param {import("node:http").ServerResponse} response */
+  async function get({ pathname }, response) {
+    const html = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
+    if (pathname === "/") return void response.writeHead(200, { ...html, ...page.headers }).end(page.html);
+    if (pathname.startsWith("/.oncekey/keys/")) {
+      const state = keys.get(decodeURIComponent(pathname.slice("/.oncekey/keys/".length))) ?? { state: "absent" };
+      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(state));
+    }
+    const file = /^\/(htmx\d)\.js$/.exec(pathname);
+    if (file || /oncekey\d?\.js$/.test(pathname)) {
+      const path = file ? fileURLToPath(new URL(`${file[1]}/dist/htmx.min.js`, MODULES)) : /** @type {string} */ (module);
+      return void response.writeHead(200, { "content-type": "text/javascript" }).end(await readFile(path));
+    }
+    response.writeHead(pathname === "/done" ? 200 : 404, html).end(`<title>done</title>${MODULE}<p id=done>done</p>`);
+  }
+
+  /**
+   * @param {URL} url
+   * @param {import("node:http").IncomingMessage} request
+   * @param {import("node:http").ServerResponse} response
+   */
+  async function effect(url, request, response) {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const pairs = await read(Buffer.concat(chunks), request.headers["content-type"]);
+    const header = /** @type {string | undefined} */ (request.headers["idempotency-key"]);
+    /** @type {Sent} */
+    const one = {
+      method: request.method ?? "",
+      path: url.pathname + url.search,
+      header: header?.replace(/^"(.*)"$/, "$1"),
+      fields: pairs.filter(([name]) => name === "idempotency_key").map(([, value]) => value),
+      content: JSON.stringify(pairs.filter(([name]) => name !== "idempotency_key")),
+      at: Date.now(),
+    };
+    sent.push(one);
+    const key = one.fields[0] ?? one.header ?? "";
+    const plan = plans.get(url.pathname) ?? [];
+    const fault = (plan.length > 1 ? plan.shift() : plan[0]) ?? {};
+    keys.set(key, { state: "running" });
+    await new Promise((resolve) => setTimeout(resolve, fault.wait ?? 0));
+    if (fault.drop) {
+      keys.set(key, { state: "unknown" });
+      return void request.socket.destroy();
+    }
+    const status = fault.status ?? 200;
+    keys.set(key, status < 400 ? { state: "completed", status } : { state: "absent" });
+    response.writeHead(status, { "content-type": "text/html", ...fault.headers });
+    response.end(status === 204 ? undefined : (fault.body ?? `<p class=answer>answer ${sent.length}</p>`));
+  }
+
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    sent,
+    /** Sets the page. @param {string} body @param {string} [head] @param {Record<string, string>} [headers] */
+    page(body, head = "", headers = {}) {
+      page.html = `<!doctype html><meta charset=utf-8><title>page</title>${head}${MODULE}<body>${body}<div id=out></div>`;
+      page.headers = headers;
+    },
+    /** Plans the answers of a path; the last one stays. @param {string} path @param {...Fault} faults */
+    plan: (path, ...faults) => void plans.set(path, faults),
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** @param {Buffer} bytes @param {string} [type] @returns {Promise<[string, string][]>} */
+async function read(bytes, type = "") {
+  if (!type.includes("form")) return [["", bytes.toString()]];
+  const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData();
+  return Promise.all(
+    [...form].map(async ([name, value]) => {
+      if (typeof value === "string") return /** @type {[string, string]} */ ([name, value]);
+      const digest = createHash("sha256").update(Buffer.from(await value.arrayBuffer())).digest("hex");
+      return /** @type {[string, string]} */ ([name, `${value.name} ${value.type} ${digest}`]);
+    }),
+  );
+}
+
+/**
+ * Runs one case: a server and a browser profile of its own, the page open and the module ready.
+ * @param {import("playwright-core").Browser} browser
+ * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean }} page
+ * @param {(at: { page: import("playwright-core").Page, site: Awaited<ReturnType<typeof serve>>, sent: Sent[], said: () => Promise<any[]> }) => Promise<void>} act
+ * @param {Record<string, Fault[]>} [plans]
+ */
+export async function visit(browser, { body, head, headers, ready = true }, act, plans = {}) {
+  const site = await serve();
+  const context = await browser.newContext();
+  context.setDefaultTimeout(10_000);
+  try {
+    site.page(body, head, headers);
+    for (const [path, faults] of Object.entries(plans)) site.plan(path, ...faults);
+    const page = await context.newPage();
+    await page.addInitScript(() => {
+      /** @type {any} */ (window).said = [];
+      for (const name of ["issued", "blocked", "retry", "unknown", "settled"])
+        document.addEventListener(`oncekey:${name}`, (event) => {
+          const target = /** @type {Element} */ (event.target);
+          /** @type {any} */ (window).said.push({ name, on: target.id ?? "", .../** @type {CustomEvent} */ (event).detail });
+        });
+    });
+    await page.goto(site.url);
+    if (ready) await page.waitForSelector("html[data-oncekey=ready]");
+    await act({ page, site, sent: site.sent, said: () => page.evaluate(() => /** @type {any} */ (window).said) });
+  } finally {
+    await context.close();
+    site.close();
+  }
+}
+
+/** Waits until something holds, or fails. @param {() => unknown} holds @param {string} what */
+export async function until(holds, what) {
+  for (let tries = 0; !(await holds()); tries += 1) {
+    if (tries > 400) throw new Error(`never: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+/** The key that a request carried; header and field must agree where both are there. @param {Sent | undefined} one */
+export function keyOf(one) {
+  if (!one) throw new Error("no such request");
+  const [field, ...more] = one.fields;
+  if (more.length) throw new Error(`${more.length + 1} key fields`);
+  if (field && one.header && field !== one.header) throw new Error(`header ${one.header}, field ${field}`);
+  return field ?? one.header;
+}
+
+/** How many different keys were used. @param {Sent[]} sent */
+export const keysOf = (sent) => new Set(sent.map(keyOf)).size;
+
+/** A form of one field and one button. @param {string} attributes */
+export const form = (attributes, inner = "") =>
+  `<form id=order ${attributes}><input id=item name=item value=tea>${inner}<button id=buy name=go value=1>Buy</button></form>`;

@@ -1,0 +1,225 @@
+// @ts-check
+// The demo's origin: a shop that makes one order for every POST that reaches it. It does not know about duplicates.
+
+/**
+ * @typedef {{ toArray(): Record<string, any>[] }} Cursor
+ * @typedef {{ storage: { sql: { exec(query: string, ...values: unknown[]): Cursor } } }} Context
+ * @typedef {{ fetch(request: Request): Promise<Response> }} Stub
+ * @typedef {{ SHOP: { get(id: unknown): Stub, idFromName(name: string): unknown } }} Env
+ * @typedef {"htmx" | "plain" | "fetch"} Way how the order came, and so the form of its answer
+ * @typedef {{ id: number, item: string, quantity: number, way: Way, at: string }} Order
+ */
+
+const ITEMS = ["Mug", "Notebook", "Keyboard"];
+const MOST = 9;
+const SLOW_MS = 4000;
+const LISTED = 8;
+
+export default {
+  /**
+   * @param {Request} request
+   * @param {Env} env
+   */
+  fetch(request, env) {
+    // Only the front counts what was sent, and it calls the object itself.
+    if (new URL(request.url).pathname === "/sent") return text("Not found", 404);
+    return env.SHOP.get(env.SHOP.idFromName("shop")).fetch(request);
+  },
+};
+
+export class Shop {
+  /** @param {Context} ctx */
+  constructor(ctx) {
+    this.sql = ctx.storage.sql;
+    this.sql.exec(`
+      CREATE TABLE IF NOT EXISTS orders (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, item TEXT NOT NULL, quantity INTEGER NOT NULL,
+        way TEXT NOT NULL, at TEXT NOT NULL);
+      CREATE TABLE IF NOT EXISTS turned_away (key TEXT PRIMARY KEY);
+      CREATE TABLE IF NOT EXISTS sent (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL);
+      INSERT OR IGNORE INTO sent VALUES (1, 0)`);
+  }
+
+  /** @param {Request} request */
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    const probed = pathname.match(/^\/orders\/by-key\/([\w-]+)$/)?.[1];
+    if (request.method === "GET" && probed) return this.byKey(probed);
+    switch (`${request.method} ${pathname}`) {
+      case "POST /orders":
+        return this.order(request);
+      case "GET /orders":
+        return this.list(request);
+      case "GET /stats":
+        return Response.json(this.stats(), { headers: { "Cache-Control": "no-store" } });
+      case "POST /sent":
+        this.sql.exec("UPDATE sent SET count = count + 1");
+        return new Response(null, { status: 204 });
+      case "POST /reset":
+        this.sql.exec("DELETE FROM orders; DELETE FROM turned_away; UPDATE sent SET count = 0");
+        return Response.json(this.stats());
+      default:
+        return text("Not found", 404);
+    }
+  }
+
+  /** @param {Request} request */
+  async order(request) {
+    const way = wayOf(request);
+    const wish = await wishOf(request);
+    if (!wish) return refusal(way, 422, `Order 1 to ${MOST} of: ${ITEMS.join(", ")}.`);
+    const key = request.headers.get("Idempotency-Key")?.replaceAll('"', "") ?? null;
+    const fault = faultOf(request);
+    if (fault === "503" && this.firstTime(key)) return refusal(way, 503, "The shop is busy. Nothing was ordered.");
+    if (fault === "slow") await new Promise((done) => setTimeout(done, SLOW_MS));
+    const [order] = this.sql
+      .exec(
+        "INSERT INTO orders (key, item, quantity, way, at) VALUES (?, ?, ?, ?, ?) RETURNING *",
+        key,
+        wish.item,
+        wish.quantity,
+        way,
+        new Date().toISOString(),
+      )
+      .toArray();
+    if (fault === "lost") return refusal(way, 504, "The order is in the database, but its answer was lost.");
+    return way === "plain" ? seeOrder(order.id) : confirmation(/** @type {Order} */ (order), 201);
+  }
+
+  /**
+   * Without a key no attempt can be told from another: each one is a first.
+   * @param {string | null} key
+   */
+  firstTime(key) {
+    if (key === null) return true;
+    return this.sql.exec("INSERT OR IGNORE INTO turned_away VALUES (?) RETURNING key", key).toArray().length > 0;
+  }
+
+  /**
+   * The gate's question after a lost answer: was this key's order made?
+   * @param {string} key the scoped key
+   */
+  byKey(key) {
+    const [order] = this.sql.exec("SELECT * FROM orders WHERE key = ? ORDER BY id LIMIT 1", key).toArray();
+    return order ? confirmation(/** @type {Order} */ (order), 200) : text("No order has this key", 404);
+  }
+
+  /** @param {Request} request */
+  list(request) {
+    const rows = this.sql.exec("SELECT id, item, quantity, way, at FROM orders ORDER BY id DESC LIMIT ?", LISTED);
+    const orders = /** @type {Order[]} */ (rows.toArray());
+    if (request.headers.get("HX-Request") !== "true") return Response.json(orders);
+    if (orders.length === 0) return html("<p>None yet.</p>");
+    const lines = orders.map(
+      ({ id, item, quantity, way, at }) =>
+        `<tr><td>${id}</td><td>${quantity} × ${item}</td><td>${way}</td><td>${at.slice(11, 19)}</td></tr>`,
+    );
+    return html(
+      "<table><thead><tr><th scope=col>No.</th><th scope=col>Order</th><th scope=col>By</th>" +
+        `<th scope=col>UTC</th></tr></thead><tbody>${lines.join("")}</tbody></table>`,
+    );
+  }
+
+  stats() {
+    const [row] = this.sql
+      .exec("SELECT (SELECT count FROM sent) AS requests, (SELECT count(*) FROM orders) AS orders")
+      .toArray();
+    return row;
+  }
+}
+
+/**
+ * @param {Request} request
+ * @returns {Way}
+ */
+function wayOf(request) {
+  if (request.headers.get("HX-Request") === "true") return "htmx";
+  return isJson(request) ? "fetch" : "plain";
+}
+
+/** @param {Request} request */
+const isJson = (request) => (request.headers.get("Content-Type") ?? "").startsWith("application/json");
+
+/**
+ * What is to be ordered; nothing where the content makes no sense.
+ * @param {Request} request
+ */
+async function wishOf(request) {
+  try {
+    const fields = isJson(request) ? await request.json() : Object.fromEntries(await request.formData());
+    const item = ITEMS.find((name) => name === fields.item);
+    const quantity = Number(fields.quantity);
+    return item && Number.isInteger(quantity) && quantity >= 1 && quantity <= MOST ? { item, quantity } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The page's switch is a cookie: content stays the same whatever fault is chosen, so the gate sees one request.
+ * @param {Request} request
+ */
+function faultOf(request) {
+  const cookie = request.headers.get("Cookie")?.match(/(?:^|;\s*)demo_fault=(\w+)/)?.[1];
+  return request.headers.get("X-Demo-Fault") ?? cookie ?? "none";
+}
+
+/** @param {number} id */
+function seeOrder(id) {
+  return new Response(null, { status: 303, headers: { Location: `/?order=${id}#plain-answer` } });
+}
+
+/**
+ * @param {Order} order
+ * @param {number} status
+ */
+function confirmation({ id, item, quantity, way, at }, status) {
+  if (way === "fetch") return Response.json({ id, item, quantity, at }, { status });
+  if (way === "htmx") return html(`<p><strong>Order ${id}</strong>: ${quantity} × ${item}.</p>`, status);
+  // A probe's answer must be a 2xx, so the page that stands for the redirect redirects by itself.
+  const link = `/?order=${id}#plain-answer`;
+  return page("Ordered", `<p><a href="${link}">Order ${id}</a>: ${quantity} × ${item}.</p>`, status, link);
+}
+
+/**
+ * @param {Way} way
+ * @param {number} status
+ * @param {string} detail
+ */
+function refusal(way, status, detail) {
+  if (way === "fetch") return Response.json({ status, detail }, { status });
+  if (way === "htmx") return html(`<p><strong>${status}</strong> ${detail}</p>`, status);
+  return page(String(status), `<p>${detail}</p><p><a href="/#order-plain">Back to the shop</a></p>`, status);
+}
+
+/**
+ * @param {string} title
+ * @param {string} body
+ * @param {number} status
+ * @param {string} [next] where the browser goes at once
+ */
+function page(title, body, status, next) {
+  const refresh = next ? `<meta http-equiv="refresh" content="0; url=${next}">` : "";
+  return html(
+    `<!doctype html><html lang="en"><head><meta charset="utf-8">${refresh}<title>${title}</title>` +
+      '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">' +
+      `<link rel="stylesheet" href="/demo.css"></head><body><main><h1>${title}</h1>${body}</main></body></html>`,
+    status,
+  );
+}
+
+/**
+ * @param {string} body
+ * @param {number} [status]
+ */
+function html(body, status = 200) {
+  return new Response(body, { status, headers: { "Content-Type": "text/html; charset=utf-8" } });
+}
+
+/**
+ * @param {string} body
+ * @param {number} status
+ */
+function text(body, status) {
+  return new Response(body, { status, headers: { "Content-Type": "text/plain; charset=utf-8" } });
+}
