@@ -38,10 +38,13 @@ fn check(rule: &str, broken: Vec<String>) {
     assert!(broken.is_empty(), "{rule}:\n{}", broken.join("\n"));
 }
 
-/// The files of the shipped crates, without their unit tests and without the build helper.
+/// The files of the shipped crates, without their unit tests, the build helper, and what traps on demand in a build
+/// for tests alone.
 fn shipped() -> Vec<(PathBuf, String)> {
     let mut sources = sources("crates");
-    sources.retain(|(path, _)| !path.starts_with(root().join("crates/xtask")));
+    sources.retain(|(path, _)| {
+        !path.starts_with(root().join("crates/xtask")) && !path.ends_with("oncekey-worker/src/fault.rs")
+    });
     for (_, text) in &mut sources {
         text.truncate(text.find("#[cfg(test)]").unwrap_or(text.len()));
     }
@@ -81,6 +84,14 @@ fn nothing_that_a_client_sends_can_panic() {
         "no unwrap and no expect",
         lines_with(&shipped(), &[".unwrap()", ".expect(", "panic!(", "todo!(", "unimplemented!("]),
     );
+}
+
+#[test]
+fn what_traps_on_demand_is_not_shipped() {
+    let packages = fs::read_to_string(root().join("wasm-pack.toml")).unwrap();
+    let manifest = fs::read_to_string(root().join("crates/oncekey-worker/Cargo.toml")).unwrap();
+    assert!(!packages.contains("faults"), "a shipped package has the feature");
+    assert!(manifest.contains("faults = []") && !manifest.contains("default = "), "the feature is on by default");
 }
 
 #[test]

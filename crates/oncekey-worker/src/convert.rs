@@ -255,7 +255,7 @@ impl Origin {
         let value = js_sys::Reflect::get(env, &JsValue::from_str("ORIGIN")).ok()?;
         if let Some(url) = value.as_string() {
             let url = url.trim_end_matches('/');
-            return url.contains("://").then(|| Self::Url(url.to_owned()));
+            return (!oncekey::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()));
         }
         value.is_object().then(|| Self::Service(value.unchecked_into()))
     }

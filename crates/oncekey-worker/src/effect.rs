@@ -23,7 +23,7 @@ use worker::Delay;
 use crate::{
     content::{Content, Out},
     convert::{self, Failure, Live, Pipe, clock, init},
-    front,
+    fault, front,
     gate::Gate,
     store::{Found, Store},
 };
@@ -96,6 +96,7 @@ impl Effect {
             Ok(promise) => watch.outlast(self, promise).await,
             Err(_) => Heard::Failed,
         };
+        fault::at("after", &self.request);
         match asked {
             Heard::Answer(value) => self.answered(&value.unchecked_into(), watch).await,
             Heard::Failed => self.without_content(None, watch),

@@ -17,6 +17,7 @@ use web_sys::{Headers, ReadableStreamDefaultReader, Request, Response};
 
 use crate::{
     convert::{self, Failure, init, settled},
+    fault,
     gate::Gate,
     object::no_origin,
     service,
@@ -113,6 +114,7 @@ impl Front<'_> {
     }
 
     async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+        fault::at("front", self.request);
         let policy = &self.gate.policy;
         if let Some(member) = not_built(policy, route) {
             return Err(Refusal::NotBuilt { member }.into());

@@ -3,6 +3,7 @@
 mod content;
 mod convert;
 mod effect;
+mod fault;
 mod front;
 mod gate;
 mod object;

@@ -14,6 +14,7 @@ use oncekey::{
     negotiate::Audience,
     record::{Claim, Kept, Record},
     reply::{Head, Lines, Refusal, Said, Word, of_content},
+    target::split,
 };
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
@@ -23,7 +24,7 @@ use worker::Delay;
 use crate::{
     convert::{self, Ctx, Failure, Live, clock, init, settled},
     effect::{Effect, owner, to_origin},
-    front,
+    fault, front,
     gate::Gate,
     store::{Found, Row, Store},
 };
@@ -69,6 +70,7 @@ impl Object {
     }
 
     async fn attempt(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
+        fault::at("before", request);
         let mut waited = false;
         let mut content: Option<ArrayBuffer> = None;
         loop {
@@ -185,9 +187,8 @@ impl Object {
         init.set_method("GET");
         init.set_headers(&headers);
         let url = request.url();
-        let (scheme, rest) = url.split_once("://").unwrap_or(("http", &url));
-        let host = oncekey::target::split(rest).host;
-        let question = convert::own_request(&format!("{scheme}://{host}{path}"), &init)?;
+        let parts = split(&url);
+        let question = convert::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
         let response: Response = settled(origin.fetch(&question)?).await?;
         let found = FoundAtOrigin::of(Some(response.status()));
         let head = Head::keep(response.status(), &Fields::new(convert::pairs(&response.headers())));

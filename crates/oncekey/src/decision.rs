@@ -120,12 +120,22 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
 fn unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
     match &attempt.terms.unanswered {
         Unanswered::Rerun => Decision::Execute(claim(owner, Some(record.claim()), attempt, now)),
-        Unanswered::Probe(template) => Decision::Probe { path: template.replace("{key}", attempt.scoped_key.as_str()) },
+        Unanswered::Probe(template) => Decision::Probe { path: filled(template, attempt.scoped_key.as_str()) },
         Unanswered::Hold => Decision::Refuse {
             refusal: Refusal::OutcomeUnknown { status: status(record) },
             expires: Some(record.expires()),
         },
     }
+}
+
+/// A probe's path with the key in its place.
+fn filled(template: &str, key: &str) -> String {
+    let mut at = template.char_indices().filter(|(_, c)| *c == '{').map(|(at, _)| at);
+    let place = at.find_map(|at| {
+        let (before, rest) = template.split_at_checked(at)?;
+        Some((before, rest.strip_prefix("{key}")?))
+    });
+    place.map_or_else(|| template.to_owned(), |(before, after)| [before, key, after].concat())
 }
 
 /// What the origin said when it was asked for the effect.

@@ -5,6 +5,8 @@ use crate::policy::decode_unreserved;
 /// The parts of an absolute URL, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parts<'a> {
+    /// `http` or `https`; empty where the URL has none.
+    pub scheme: &'a str,
     /// Host and port.
     pub host: &'a str,
     /// Path and query, from the first slash on; a fragment is not part of a request (RFC 9110 §7.1).
@@ -17,13 +19,14 @@ pub struct Parts<'a> {
 
 /// Splits an absolute URL. Where there is no path it is `/`.
 pub fn split(url: &str) -> Parts<'_> {
-    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let (scheme, rest) =
+        url.split_once(':').and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?))).unwrap_or(("", url));
     let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, target) = rest.split_at_checked(at).unwrap_or((rest, ""));
     let target = target.split_once('#').map_or(target, |(target, _)| target);
     let target = if target.is_empty() { "/" } else { target };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    Parts { host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
+    Parts { scheme, host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
 }
 
 /// The path by which routes are chosen: percent-encoded unreserved characters decoded (RFC 3986 §6.2.2.2) and dot

@@ -110,6 +110,16 @@ pub fn build_all(strict: bool) -> Result<()> {
     Ok(())
 }
 
+/// Compiles the worker once more, with the faults that tests can ask for.
+pub fn build_faulty() -> Result<()> {
+    for mut package in packages()?.into_iter().filter(|package| package.target == Target::Module) {
+        package.name.push_str("-faults");
+        package.features.push("faults".to_owned());
+        build(&package)?;
+    }
+    Ok(())
+}
+
 /// What one build made.
 pub struct Built {
     /// The folder that holds it.
@@ -132,7 +142,7 @@ pub fn build(package: &Package) -> Result<Built> {
         .args(["build", "--quiet", "--profile", package.target.profile()])
         .args(["--target", "wasm32-unknown-unknown", "-p"])
         .arg(&package.krate)
-        .env("RUSTFLAGS", "")
+        .env("RUSTFLAGS", remapped())
         .env("WASM_BINDGEN_USE_JS_SYS", "1");
     if !package.features.is_empty() {
         cargo.arg("--features").arg(package.features.join(","));
@@ -153,12 +163,29 @@ pub fn build(package: &Package) -> Result<Built> {
     }
 }
 
+/// Panics name their place: by short paths, the same on every machine.
+fn remapped() -> String {
+    let home = std::env::var_os("CARGO_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cargo")));
+    let registry = home.and_then(|home| fs::read_dir(home.join("registry/src")).ok()?.next()?.ok());
+    let mut flags = format!("--remap-path-prefix={}=", tools::root().display());
+    if let Some(registry) = registry {
+        flags.push_str(&format!(" --remap-path-prefix={}=", registry.path().display()));
+    }
+    flags
+}
+
 /// wasm-bindgen, then wasm-opt; both are skipped where the compiled file has not changed.
 fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Result<Vec<u8>> {
     let optimised = stage.join("optimised.wasm");
     let seen = stage.join("compiled.wasm");
     let bytes = fs::read(compiled)?;
-    if fs::read(&seen).is_ok_and(|old| old == bytes) && optimised.is_file() {
+    let made_of = match package.target {
+        Target::Module => [bytes.clone(), fs::read(worker::shim())?].concat(),
+        Target::Web => bytes.clone(),
+    };
+    if fs::read(&seen).is_ok_and(|old| old == made_of) && optimised.is_file() {
         return Ok(fs::read(optimised)?);
     }
     tools::step(&format!("wasm-bindgen, wasm-opt {}", package.name));
@@ -188,6 +215,9 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     }
     features.push("--enable-exception-handling");
     bindgen.generate(stage)?;
+    if package.target == Target::Module {
+        worker::trim(stage, modules)?;
+    }
     tools::run_quiet(
         tools::command("node")
             .arg(modules.join("binaryen/bin/wasm-opt"))
@@ -198,7 +228,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
             .args(["--strip-debug", "--strip-producers", "--strip-target-features"])
             .args(features),
     )?;
-    fs::write(seen, bytes)?;
+    fs::write(seen, made_of)?;
     Ok(fs::read(optimised)?)
 }
 

@@ -92,6 +92,7 @@ fn deploy() -> Result<()> {
 }
 
 fn edge() -> Result<()> {
+    package::build_faulty()?;
     package::build_all(true)?;
     node_test("tests/edge", &[])
 }

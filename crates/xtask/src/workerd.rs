@@ -19,6 +19,8 @@ use crate::{
 
 /// The date of the runtime's behaviour, the same as in `wrangler.toml`: a test compares them.
 pub const DATE: &str = "2026-11-01";
+/// Names the folder of another build of the worker: set by the tests that need one.
+pub const PACKAGE: &str = "ONCEKEY_PACKAGE";
 /// How long requests that hang are waited for once workerd is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long workerd may take until its port answers.
@@ -93,7 +95,8 @@ impl Config {
             .into_iter()
             .find(|package| package.target == Target::Module)
             .context("wasm-pack.toml lists no worker")?;
-        let dir = tools::target_dir().join("pkg").join(&package.name);
+        let name = std::env::var(PACKAGE).unwrap_or(package.name);
+        let dir = tools::target_dir().join("pkg").join(name);
         let files = worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name)));
         let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
         let mut bindings = vec![

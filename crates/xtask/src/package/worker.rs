@@ -1,31 +1,77 @@
-//! The worker's folder: the shim, the bindings, the wasm and the page's module as a text, each a module of workerd's.
+//! The worker's folder: one script, the wasm and the page's module as a text, each a module of workerd's.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, Result, bail};
+use walrus::{ExportId, ExportItem, Module};
 
 use super::{Built, gzip_size};
 use crate::tools;
 
-/// The entry module.
-pub const ENTRY: &str = "index.mjs";
+/// The entry module: the shim and the bindings.
+const ENTRY: &str = "index.mjs";
 
-/// The modules beside it: name and the kind that workerd's configuration calls it.
-pub const MODULES: [(&str, &str); 4] =
-    [(ENTRY, "esModule"), ("gate.js", "esModule"), ("gate.wasm", "wasm"), ("oncekey.txt", "text")];
+/// The modules of the worker: name and the kind that workerd's configuration calls it.
+pub const MODULES: [(&str, &str); 3] = [(ENTRY, "esModule"), ("gate.wasm", "wasm"), ("oncekey.txt", "text")];
+
+/// The hand-written module around the bindings.
+pub fn shim() -> PathBuf {
+    tools::root().join("crates/oncekey-worker/src/shim.mjs")
+}
+
+/// Makes the shim and the bindings one script, without what the shim does not use, and takes out of the wasm what then
+/// nobody calls: a dependency exports classes of its own.
+pub fn trim(stage: &Path, modules: &Path) -> Result<()> {
+    fs::write(stage.join("gate.js"), bindings(stage)?)?;
+    fs::copy(shim(), stage.join("shim.mjs"))?;
+    let script = stage.join(ENTRY);
+    tools::run_quiet(
+        tools::command("node")
+            .arg(modules.join("esbuild/bin/esbuild"))
+            .arg(stage.join("shim.mjs"))
+            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"])
+            .args(["--external:./gate.wasm", "--external:./oncekey.txt", "--external:cloudflare:workers"])
+            .arg(format!("--outfile={}", script.display())),
+    )?;
+    let script = fs::read_to_string(script)?;
+    let path = stage.join("bound_bg.wasm");
+    let mut module = Module::from_file(&path)?;
+    let unused: Vec<ExportId> = module
+        .exports
+        .iter()
+        .filter(|export| matches!(export.item, ExportItem::Function(_)) && !mentions(&script, &export.name))
+        .map(walrus::Export::id)
+        .collect();
+    for export in unused {
+        module.exports.delete(export);
+    }
+    walrus::passes::gc::run(&mut module);
+    module.emit_wasm_file(path)
+}
+
+/// Whether a script reads a property of that name.
+fn mentions(script: &str, name: &str) -> bool {
+    let part_of_name = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    script.match_indices(&format!(".{name}")).any(|(at, found)| {
+        let rest = script.get(at + found.len()..).unwrap_or_default();
+        !rest.starts_with(part_of_name)
+    })
+}
 
 /// Puts the worker together from what wasm-bindgen and wasm-opt made.
 pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Built> {
-    let script = bindings(stage)?;
-    let shim = fs::read(tools::root().join("crates/oncekey-worker/src/shim.mjs"))?;
+    let script = fs::read(stage.join(ENTRY))?;
     let page = fs::read(page).context("the page's module is built first")?;
-    let contents: [&[u8]; 4] = [&shim, script.as_bytes(), wasm, &page];
+    let contents: [&[u8]; 3] = [&script, wasm, &page];
     let mut gzip = 0;
     for ((name, _), content) in MODULES.iter().zip(contents) {
         gzip += gzip_size(content)?;
         tools::write_if_changed(&dir.join(name), content)?;
     }
-    Ok(Built { dir: dir.to_path_buf(), gzip, wasm: wasm.len(), script: script.len() + shim.len() })
+    Ok(Built { dir: dir.to_path_buf(), gzip, wasm: wasm.len(), script: script.len() })
 }
 
 /// workerd hands a compiled module to a plain import, and the one snippet of a dependency becomes a part of the file.
