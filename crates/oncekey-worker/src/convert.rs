@@ -1,7 +1,10 @@
 //! The JavaScript boundary: the platform's types as far as the gate uses them, and the only `JsValue`s.
 
 use js_sys::{Array, Function, JSON, JsString, Object, Promise, Uint8Array};
-use oncekey::reply::{EXPOSED, Head, Lines, Said, Word, has_no_content};
+use oncekey::{
+    fields::Fields,
+    reply::{EXPOSED, Head, Lines, Said, Word, has_no_content},
+};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Headers, Request, Response};
@@ -97,17 +100,19 @@ extern "C" {
     pub type Fetcher;
     #[wasm_bindgen(method, catch, js_name = fetch)]
     pub fn fetch_with(this: &Fetcher, request: &Request, init: &Init) -> Result<Promise, JsValue>;
-    #[wasm_bindgen(method, catch)]
-    pub fn fetch(this: &Fetcher, request: &Request) -> Result<Promise, JsValue>;
     #[wasm_bindgen(catch, js_name = fetch)]
-    fn global_fetch(request: &Request, init: &Init) -> Result<Promise, JsValue>;
+    fn global_fetch(url: &str, init: &Init) -> Result<Promise, JsValue>;
 
     /// An initialiser of requests and responses, with the platform's own members.
     pub type Init;
     #[wasm_bindgen(method, setter)]
     pub fn set_method(this: &Init, method: &str);
+    #[wasm_bindgen(method, getter)]
+    fn headers(this: &Init) -> JsValue;
     #[wasm_bindgen(method, setter)]
     pub fn set_headers(this: &Init, headers: &JsValue);
+    #[wasm_bindgen(method, getter)]
+    fn body(this: &Init) -> JsValue;
     #[wasm_bindgen(method, setter)]
     pub fn set_body(this: &Init, body: &JsValue);
     #[wasm_bindgen(method, setter)]
@@ -123,10 +128,6 @@ extern "C" {
 
     #[wasm_bindgen(js_name = Request)]
     type AnyRequest;
-    #[wasm_bindgen(constructor, js_class = "Request", catch)]
-    fn again(request: &Request, init: &Init) -> Result<AnyRequest, JsValue>;
-    #[wasm_bindgen(constructor, js_class = "Request", catch)]
-    fn to(url: &str, request: &Request) -> Result<AnyRequest, JsValue>;
     #[wasm_bindgen(constructor, js_class = "Request", catch)]
     fn fresh(url: &str, init: &Init) -> Result<AnyRequest, JsValue>;
 
@@ -193,6 +194,12 @@ extern "C" {
     static ALLOW_ORIGIN: JsString = "access-control-allow-origin";
     #[wasm_bindgen(thread_local_v2, static_string)]
     static CODING: JsString = "content-encoding";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static ORIGIN: JsString = "origin";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static ACCEPT: JsString = "accept";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static HX_REQUEST: JsString = "hx-request";
 }
 
 /// Milliseconds since 1970.
@@ -213,26 +220,17 @@ pub fn init() -> Init {
 }
 
 /// How the origin is asked: redirects are its answer, and codings are not ours to undo.
-fn as_it_is() -> Init {
+pub fn as_it_is() -> Init {
     let init = init();
     init.set_redirect("manual");
     init.set_encode_response_body("manual");
     init
 }
 
-thread_local! {
-    static AS_IT_IS: Init = as_it_is();
-}
-
 /// Waits for a promise.
 pub async fn settled<T: JsCast>(promise: Promise) -> Result<T, Failure> {
     let value = JsFuture::from(promise).await?;
     Ok(value.unchecked_into())
-}
-
-/// The same request with another head or content.
-pub fn changed(request: &Request, init: &Init) -> Result<Request, Failure> {
-    Ok(AnyRequest::again(request, init)?.unchecked_into())
 }
 
 /// A request of the gate's own.
@@ -260,23 +258,46 @@ impl Origin {
         value.is_object().then(|| Self::Service(value.unchecked_into()))
     }
 
-    /// Sends a request whose URL names the gate; only its path and query go on.
-    pub fn fetch(&self, request: &Request) -> Result<Promise, Failure> {
-        Ok(AS_IT_IS.with(|init| match self {
-            Self::Service(fetcher) => fetcher.fetch_with(request, init),
+    /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
+    pub fn fetch(&self, request: &Request, init: &Init) -> Result<Promise, Failure> {
+        match self {
+            Self::Service(fetcher) => Ok(fetcher.fetch_with(request, init)?),
             Self::Url(base) => {
                 let url = request.url();
                 let path = oncekey::target::split(&url).path_and_query;
-                let request = AnyRequest::to(&format!("{base}{path}"), request)?;
-                global_fetch(request.unchecked_ref(), init)
+                init.set_method(&request.method());
+                if init.headers().is_undefined() {
+                    init.set_headers(&request.headers());
+                }
+                if init.body().is_undefined()
+                    && let Some(body) = request.body()
+                {
+                    init.set_body(&body);
+                }
+                Ok(global_fetch(&format!("{base}{path}"), init)?)
             }
-        })?)
+        }
     }
 }
 
 /// All header lines as `name,value` parted by line feeds.
 pub fn pairs(headers: &Headers) -> String {
     String::from(Array::from(&headers.entries()).join("\n"))
+}
+
+/// The fields that say who reads a refusal: a few crossings instead of the whole head.
+pub fn negotiation(headers: &Headers) -> Fields {
+    let lists = headers.unchecked_ref::<Lists>();
+    let mut pairs = String::new();
+    for (name, held) in [("origin", &ORIGIN), ("accept", &ACCEPT), ("hx-request", &HX_REQUEST)] {
+        if let Some(value) = held.with(|held| lists.get_line(held)) {
+            pairs.push_str(name);
+            pairs.push(',');
+            pairs.push_str(&value);
+            pairs.push('\n');
+        }
+    }
+    Fields::new(pairs)
 }
 
 /// A copy of a header list that can be changed; repeated lines stay apart.

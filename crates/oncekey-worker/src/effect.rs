@@ -22,7 +22,7 @@ use worker::Delay;
 
 use crate::{
     content::{Content, Out},
-    convert::{self, Failure, Live, Pipe, clock, init},
+    convert::{self, Failure, Init, Live, Pipe, clock},
     fault, front,
     gate::Gate,
     store::{Found, Store},
@@ -40,8 +40,10 @@ pub struct Effect {
     pub claim: Claim,
     pub store: Store,
     pub live: Live,
-    /// The request to the origin, its content in full.
+    /// The request as the front sent it; its content has been read.
     pub request: Request,
+    /// What the origin sees otherwise.
+    pub init: Init,
     /// Ends the request where its lease runs out.
     pub abort: AbortController,
 }
@@ -51,25 +53,25 @@ pub fn owner(live: &Live) -> Owner {
     Owner { running: Some(live.running()).filter(|generation| *generation != 0), latest: live.latest() }
 }
 
-/// Builds the request that the origin will see.
+/// What the origin sees that is not in the request: the scoped key, and the content in full.
 pub fn to_origin(
     request: &Request,
     attempt: &Attempt,
     content: &ArrayBuffer,
     abort: &AbortController,
-) -> Result<Request, Failure> {
-    let init = init();
+) -> Result<Init, Failure> {
+    let headers = convert::copy(&request.headers())?;
+    convert::remove_errand(&headers);
+    headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
+    let init = convert::as_it_is();
+    init.set_headers(&headers);
+    init.set_signal(&abort.signal());
     if content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH") {
         init.set_body(&convert::sent_once()?);
     } else {
         init.set_body(content);
     }
-    init.set_signal(&abort.signal());
-    let request = convert::changed(request, &init)?;
-    let headers = request.headers();
-    convert::remove_errand(&headers);
-    headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
-    Ok(request)
+    Ok(init)
 }
 
 /// An answer as the waiting caller gets it, or the failure to build it.
@@ -92,7 +94,7 @@ impl Effect {
         let Some(origin) = &self.gate.origin else {
             return self.without_content(None, watch);
         };
-        let asked = match origin.fetch(&self.request) {
+        let asked = match origin.fetch(&self.request, &self.init) {
             Ok(promise) => watch.outlast(self, promise).await,
             Err(_) => Heard::Failed,
         };
@@ -244,7 +246,7 @@ impl Effect {
     }
 
     fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
-        let fields = Fields::new(convert::pairs(&self.request.headers()));
+        let fields = convert::negotiation(&self.request.headers());
         convert::said(refusal.render(&front::audience(&self.gate.policy, &fields), expires))
     }
 

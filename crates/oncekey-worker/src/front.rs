@@ -184,15 +184,14 @@ impl Front<'_> {
         let errand = errand.encode();
         let mut repeat = true;
         loop {
+            let headers = self.stripped()?;
+            convert::set_errand(&headers, &errand);
             let init = init();
+            init.set_headers(&headers);
             if !body.is_null() {
                 init.set_body(body);
             }
-            let request = convert::changed(self.request, &init)?;
-            let headers = request.headers();
-            self.strip(&headers)?;
-            convert::set_errand(&headers, &errand);
-            match settled(self.gate.stub(key)?.fetch(&request)?).await {
+            match settled(self.gate.stub(key)?.fetch_with(self.request, &init)?).await {
                 Err(failure) if repeat && failure.is_retryable() => repeat = false,
                 outcome => return outcome,
             }
@@ -231,32 +230,27 @@ impl Front<'_> {
         let Some(origin) = &self.gate.origin else {
             return Err(no_origin().into());
         };
-        let forged = self.fields.internal().next().is_some();
-        let changed = if forged || body.is_some() {
-            let init = init();
-            if let Some(body) = body.filter(|body| !body.is_null()) {
-                init.set_body(body);
-            }
-            let request = convert::changed(self.request, &init)?;
-            self.strip(&request.headers())?;
-            Some(request)
-        } else {
-            None
-        };
-        let request = changed.as_ref().unwrap_or(self.request);
-        match settled(origin.fetch(request)?).await {
+        let init = convert::as_it_is();
+        if self.fields.internal().next().is_some() {
+            init.set_headers(&self.stripped()?.into());
+        }
+        if let Some(body) = body {
+            init.set_body(body);
+        }
+        match settled(origin.fetch(self.request, &init)?).await {
             Ok(response) => Ok(response),
             // Without a key nothing is promised; with none in flight either, the caller may try again.
             Err(_) => Err(Refusal::OriginUnanswered { status: None }.into()),
         }
     }
 
-    /// Takes what the client forged out of a copy of its head.
-    fn strip(&self, headers: &Headers) -> Result<(), Failure> {
+    /// The request's head without what the client forged.
+    fn stripped(&self) -> Result<Headers, Failure> {
+        let headers = convert::copy(&self.request.headers())?;
         for name in self.fields.internal() {
             headers.delete(name)?;
         }
-        Ok(())
+        Ok(headers)
     }
 
     /// OPTIONS is the origin's to answer. Where it lets a page send to a protected route, the page may send the key.

@@ -16,7 +16,7 @@ use oncekey::{
     reply::{Head, Lines, Refusal, Said, Word, of_content},
     target::split,
 };
-use wasm_bindgen::JsValue;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Request, Response};
 use worker::Delay;
@@ -135,7 +135,7 @@ impl Object {
             return self.refuse(request, &no_origin(), None);
         }
         let abort = AbortController::new()?;
-        let outgoing = to_origin(request, attempt, content, &abort)?;
+        let init = to_origin(request, attempt, content, &abort)?;
         self.store.save(&Record::Claimed(claim.clone()), None, row)?;
         self.store.wake_at(decision::alarm(&claim, clock()))?;
         self.live.set_running(claim.generation);
@@ -146,7 +146,8 @@ impl Object {
             claim,
             store: self.store.clone(),
             live: self.live.clone(),
-            request: outgoing,
+            request: JsCast::unchecked_into(JsValue::from(request)),
+            init,
             abort,
         }
         .start();
@@ -189,7 +190,7 @@ impl Object {
         let url = request.url();
         let parts = split(&url);
         let question = convert::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
-        let response: Response = settled(origin.fetch(&question)?).await?;
+        let response: Response = settled(origin.fetch(&question, &convert::as_it_is())?).await?;
         let found = FoundAtOrigin::of(Some(response.status()));
         let head = Head::keep(response.status(), &Fields::new(convert::pairs(&response.headers())));
         let buffer: ArrayBuffer = settled(response.array_buffer()?).await?;
@@ -225,7 +226,7 @@ impl Object {
 
     /// A refusal in the caller's form.
     fn refuse(&self, request: &Request, refusal: &Refusal, expires: Option<u64>) -> Result<Response, Failure> {
-        let fields = Fields::new(convert::pairs(&request.headers()));
+        let fields = convert::negotiation(&request.headers());
         convert::said(refusal.render(&front::audience(&self.gate.policy, &fields), expires))
     }
 
