@@ -21,7 +21,7 @@ before(async () => {
     routes: [
       { path: "/hold/*", patience: PATIENCE, lease: 2 },
       { path: "/rerun/*", patience: PATIENCE, lease: 2, unanswered: "rerun" },
-      { path: "/work/*", patience: PATIENCE, methods: ["POST", "PATCH", "PUT", "DELETE", "MKCOL"] },
+      { path: "/job/*", patience: PATIENCE, methods: ["POST", "PATCH", "PUT", "DELETE", "MKCOL"] },
     ],
   });
 });
@@ -44,7 +44,7 @@ async function settled(spot) {
 
 /** Another key is served as ever. */
 async function well() {
-  const spot = await world.spot("/work");
+  const spot = await world.spot("/job");
   const first = await spot.post();
   executed(first);
   replayed(await spot.post(), first);
@@ -108,8 +108,8 @@ describe("a connection that is used again drops", { concurrency: 5 }, () => {
     for (const content of ["", "x"]) {
       test(`${method} ${content ? "with" : "without"} content: one effect`, async () => {
         for (let n = 0; n < 8; n++) {
-          executed(await (await world.spot("/work")).post());
-          const spot = await world.spot("/work", { cut: "before" });
+          executed(await (await world.spot("/job")).post());
+          const spot = await world.spot("/job", { cut: "before" });
           refused(await inTime(spot.post({ method, content })), "outcome_unknown");
           await spot.ran(1);
         }
@@ -122,7 +122,7 @@ describe("the caller", { concurrency: 6 }, () => {
   /** Vanishes in the middle of its upload. @param {string} name @param {import("./gate.mjs").Change} change */
   const upload = (name, change) =>
     test(`drops in its upload, ${name}: nothing is claimed`, async () => {
-      const spot = await world.spot("/work");
+      const spot = await world.spot("/job");
       const wire = await Wire.open(world.gate.port);
       const all = bytes(spot.request(change));
       wire.write(all.subarray(0, all.length - 100));
@@ -145,7 +145,7 @@ describe("the caller", { concurrency: 6 }, () => {
   });
 
   test("drops while it waits: the effect goes on, and its answer is there", async () => {
-    const spot = await world.spot("/work", { held: true, content: "kept" });
+    const spot = await world.spot("/job", { held: true, content: "kept" });
     const wire = await Wire.open(world.gate.port);
     wire.write(bytes(spot.request()));
     await spot.arrived();
@@ -160,7 +160,7 @@ describe("the caller", { concurrency: 6 }, () => {
 
   test("drops in a stream: the replay is whole", async () => {
     const parts = ["first,", "second,", "third"];
-    const spot = await world.spot("/work", { parts });
+    const spot = await world.spot("/job", { parts });
     const wire = await Wire.open(world.gate.port);
     wire.write(bytes(spot.request()));
     await wire.upTo("first,");
@@ -176,7 +176,7 @@ describe("the caller", { concurrency: 6 }, () => {
   for (const framing of /** @type {const} */ (["length", "chunked"])) {
     test(`drops in a large answer, ${framing}: the replay is whole`, async () => {
       const content = noise(2_500_000);
-      const spot = await world.spot("/work", { content, framing });
+      const spot = await world.spot("/job", { content, framing });
       const wire = await Wire.open(world.gate.port);
       wire.write(bytes(spot.request()));
       await wire.head();
@@ -191,7 +191,7 @@ describe("the caller", { concurrency: 6 }, () => {
 
   test("never reads its answer: it is kept all the same", async () => {
     const content = noise(2_500_000);
-    const spot = await world.spot("/work", { content });
+    const spot = await world.spot("/job", { content });
     const wire = await Wire.open(world.gate.port);
     wire.socket.pause();
     wire.write(bytes(spot.request()));
@@ -204,7 +204,7 @@ describe("the caller", { concurrency: 6 }, () => {
   });
 
   test("ends its side once it has asked: one effect, and the answer is there", async () => {
-    const spot = await world.spot("/work", { held: true, content: "kept" });
+    const spot = await world.spot("/job", { held: true, content: "kept" });
     const wire = await Wire.open(world.gate.port);
     wire.socket.end(bytes(spot.request()));
     await spot.arrived();
@@ -215,7 +215,7 @@ describe("the caller", { concurrency: 6 }, () => {
   });
 
   test("pipelines duplicates: one effect", async () => {
-    const spot = await world.spot("/work");
+    const spot = await world.spot("/job");
     const wire = await Wire.open(world.gate.port);
     wire.write(Buffer.concat(Array.from({ length: 5 }, () => bytes(spot.request()))));
     const first = await wire.answer();
@@ -225,7 +225,7 @@ describe("the caller", { concurrency: 6 }, () => {
   });
 
   test("pipelines different keys: each runs", async () => {
-    const spots = await Promise.all([1, 2, 3, 4].map(() => world.spot("/work")));
+    const spots = await Promise.all([1, 2, 3, 4].map(() => world.spot("/job")));
     const wire = await Wire.open(world.gate.port);
     wire.write(Buffer.concat(spots.map((spot) => bytes(spot.request()))));
     for (const spot of spots) {
@@ -237,7 +237,7 @@ describe("the caller", { concurrency: 6 }, () => {
   /** Served whole or refused whole. @param {string} name @param {(spot: import("./gate.mjs").Spot) => import("./gate.mjs").Change} change @param {(seen: import("./origin.mjs").Seen) => void} [sees] */
   const odd = (name, change, sees) =>
     test(`${name}: served or refused, and run once at most`, async () => {
-      const spot = await world.spot("/work");
+      const spot = await world.spot("/job");
       const given = change(spot);
       const target = given.path ?? spot.path;
       const first = await inTime(spot.post(given));
@@ -300,7 +300,7 @@ describe("the caller", { concurrency: 6 }, () => {
   }));
 
   test("asks with Expect before it sends", async () => {
-    const spot = await world.spot("/work");
+    const spot = await world.spot("/job");
     const wire = await Wire.open(world.gate.port);
     const all = bytes(spot.request({ more: [["Expect", "100-continue"]] }));
     const end = all.indexOf("\r\n\r\n") + 4;
@@ -315,12 +315,12 @@ describe("the caller", { concurrency: 6 }, () => {
   });
 
   test("sends two framings: no second request is hidden in the first", async () => {
-    const hidden = "POST /work/hidden HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+    const hidden = "POST /job/hidden HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
     for (const [length, content] of /** @type {const} */ ([
       ["5", `0\r\n\r\n${hidden}`],
       [`${hidden.length + 5}`, `0\r\n\r\n${hidden}`],
     ])) {
-      const spot = await world.spot("/work");
+      const spot = await world.spot("/job");
       const wire = await Wire.open(world.gate.port);
       const head = bytes(
         spot.request({
@@ -341,7 +341,7 @@ describe("the caller", { concurrency: 6 }, () => {
   });
 
   test("sends nonsense: the next caller is served", async () => {
-    for (const text of ["\r\n\r\n\r\n", "POST\r\n\r\n", `POST /work/x HTTP/9.9\r\nHost: a\r\n\r\n`, noise(2000)]) {
+    for (const text of ["\r\n\r\n\r\n", "POST\r\n\r\n", `POST /job/x HTTP/9.9\r\nHost: a\r\n\r\n`, noise(2000)]) {
       const wire = await Wire.open(world.gate.port);
       wire.write(Buffer.from(text, "latin1"));
       wire.socket.end();
@@ -354,7 +354,7 @@ describe("the caller", { concurrency: 6 }, () => {
 
 describe("the origin is away", () => {
   test("nobody listens: the caller hears it in time, nothing ran, and what may run again does", async () => {
-    const kept = await world.spot("/work");
+    const kept = await world.spot("/job");
     const first = await kept.post();
     executed(first);
     const [held, free] = [await world.spot("/hold"), await world.spot("/rerun")];

@@ -26,7 +26,7 @@ for (const fault of ["panic", "memory"]) {
   describe(fault, { concurrency: false }, () => {
     /** @param {string} place */
     const trapping = async (place) => {
-      const spot = await world.spot("/work");
+      const spot = await world.spot("/job");
       const answer = await spot.post({ more: [["X-Fault", `${fault}-${place}`]] });
       assert.ok(answer.status >= 500, `an error: ${answer.brief}`);
       return spot;
@@ -64,7 +64,7 @@ for (const fault of ["panic", "memory"]) {
     });
 
     test("what was answered before is still replayed", async () => {
-      const spot = await world.spot("/work");
+      const spot = await world.spot("/job");
       const first = await spot.post();
       executed(first);
       await trapping("after");

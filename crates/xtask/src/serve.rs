@@ -14,8 +14,11 @@ use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
     package, tools,
-    workerd::{Config, Gate, file_binding},
+    workerd::{Config, Gate, TO_SERVICE, file_binding, text_binding},
 };
+
+/// Set by the tests: the gate gets its origin as a URL, the way it is deployed, and not as a service.
+const BY_URL: &str = "ONCEKEY_ORIGIN_BY_URL";
 
 /// What `serve` is told.
 pub struct Options {
@@ -136,12 +139,18 @@ impl Drop for Room {
 fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     let mut config = Config::default();
     config.disk(state);
-    config.gate(policy)?;
     if let Some(url) = &options.origin {
-        config.external("origin", url)?;
+        if std::env::var_os(BY_URL).is_some() {
+            config.internet();
+            config.gate(policy, &text_binding("ORIGIN", url))?;
+        } else {
+            config.external("origin", url)?;
+            config.gate(policy, TO_SERVICE)?;
+        }
         config.socket(options.port, "gate");
         return Ok(config.to_text());
     }
+    config.gate(policy, TO_SERVICE)?;
     let www = tools::root().join("www");
     config.worker(
         "origin",

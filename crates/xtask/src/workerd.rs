@@ -52,6 +52,14 @@ impl Config {
         self.service("disk", &format!("disk = (path = {}, writable = true)", path(dir)));
     }
 
+    /// Lets Workers fetch URLs, of this machine too.
+    pub fn internet(&mut self) {
+        self.service(
+            "internet",
+            "network = (allow = [\"public\", \"private\"], tlsOptions = (trustBrowserCas = true))",
+        );
+    }
+
     /// A web origin as a service.
     pub fn external(&mut self, name: &str, url: &str) -> Result<()> {
         let (address, tls) = address(url)?;
@@ -89,8 +97,8 @@ impl Config {
         ));
     }
 
-    /// The gate, from `target/pkg/`, before the service `origin`.
-    pub fn gate(&mut self, policy: &str) -> Result<()> {
+    /// The gate, from `target/pkg/`. `origin`: the binding `ORIGIN`.
+    pub fn gate(&mut self, policy: &str, origin: &str) -> Result<()> {
         let package = package::packages()?
             .into_iter()
             .find(|package| package.target == Target::Module)
@@ -101,7 +109,7 @@ impl Config {
         let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
         let mut bindings = vec![
             "(name = \"KEYS\", durableObjectNamespace = \"KeyObject\")".to_owned(),
-            "(name = \"ORIGIN\", service = \"origin\")".to_owned(),
+            origin.to_owned(),
             text_binding("ONCEKEY", policy),
         ];
         if let Ok(secret) = std::env::var("ONCEKEY_ADMIN") {
@@ -119,6 +127,9 @@ impl Config {
         )
     }
 }
+
+/// The service `origin` as the gate's origin.
+pub const TO_SERVICE: &str = "(name = \"ORIGIN\", service = \"origin\")";
 
 /// A variable.
 pub fn text_binding(name: &str, value: &str) -> String {
@@ -280,4 +291,20 @@ fn answers(port: u16) -> bool {
         Ok(&head == b"HTTP/1.1 200")
     };
     ask().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DATE, text};
+
+    #[test]
+    fn what_is_tested_is_what_is_deployed() {
+        let deployed = include_str!("../../oncekey-worker/wrangler.toml");
+        assert!(deployed.contains(&format!("compatibility_date = \"{DATE}\"")));
+    }
+
+    #[test]
+    fn any_text_stays_one_string() {
+        assert_eq!(text("a\"b\\c\nd\u{1}é"), "\"a\\\"b\\\\c\\nd\\x01é\"");
+    }
 }

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use self::load::{Batch, Origin};
 use crate::{
     package, tools,
-    workerd::{Config, Gate},
+    workerd::{Config, Gate, TO_SERVICE},
 };
 
 /// Keys of the memory measurement.
@@ -167,8 +167,8 @@ impl Bed {
         let mut config = Config::default();
         config.disk(folder);
         config.external("origin", &format!("http://127.0.0.1:{}", origin.port))?;
-        config.gate("{}")?;
-        let to_origin = "(name = \"ORIGIN\", service = \"origin\")".to_owned();
+        config.gate("{}", TO_SERVICE)?;
+        let to_origin = TO_SERVICE.to_owned();
         config.worker(
             "proxy",
             &[("proxy.mjs", "esModule", &scripts.join("proxy.mjs"))],
