@@ -433,3 +433,19 @@ fn status(record: &Record) -> Option<u16> {
         Record::Claimed(_) | Record::Completed { .. } => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    fn check(template: &str, expect: &str) {
+        assert_eq!(filled(template, "K"), expect, "{template}");
+    }
+
+    #[test]
+    fn a_probe_has_the_key_in_its_place() {
+        check("/lookup/{key}", "/lookup/K");
+        check("/{key}/state?a={b}", "/K/state?a={b}");
+        check("/{k}/é{{key}", "/{k}/é{K");
+    }
+}

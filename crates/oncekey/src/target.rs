@@ -19,8 +19,13 @@ pub struct Parts<'a> {
 
 /// Splits an absolute URL. Where there is no path it is `/`.
 pub fn split(url: &str) -> Parts<'_> {
-    let (scheme, rest) =
-        url.split_once(':').and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?))).unwrap_or(("", url));
+    // RFC 3986 §3.1: nothing but these stands before the colon of a scheme.
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let (scheme, rest) = url
+        .split_once(':')
+        .filter(|(scheme, _)| scheme.chars().all(of_scheme))
+        .and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?)))
+        .unwrap_or(("", url));
     let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, target) = rest.split_at_checked(at).unwrap_or((rest, ""));
     let target = target.split_once('#').map_or(target, |(target, _)| target);
@@ -96,6 +101,12 @@ mod tests {
         check_split("http://a.example?q", "a.example", "/", "q");
         check_split("http://a.example/x#f?g", "a.example", "/x", "");
         check_split("http://a/x?y?z", "a", "/x", "y?z");
+    }
+    #[test]
+    fn a_scheme_stands_before_two_slashes() {
+        for (url, scheme) in [("http://a/", "http"), ("https://a", "https"), ("a:80/x", ""), ("/x://y", "")] {
+            assert_eq!(split(url).scheme, scheme, "{url}");
+        }
     }
     #[test]
     fn what_the_origin_will_serve_decides() {
