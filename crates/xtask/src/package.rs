@@ -11,9 +11,11 @@ use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
 use wasm_bindgen_cli_support::Bindgen;
 
+use self::panics::Without;
 use crate::tools;
 
 mod page;
+mod panics;
 pub mod worker;
 
 /// What wasm-opt may use: what rustc emits by default, and what workerd and every current browser accept.
@@ -191,12 +193,13 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     tools::step(&format!("wasm-bindgen, wasm-opt {}", package.name));
     let _ = fs::remove_dir_all(stage);
     fs::create_dir_all(stage)?;
-    let mut bindgen = Bindgen::new();
-    match package.target {
-        Target::Module => bindgen.input_path(compiled),
-        Target::Web => bindgen.input_bytes("bound", page::silence_panics(&bytes)?),
+    let without = match package.target {
+        Target::Module => Without::Panics,
+        Target::Web => Without::Formatting,
     };
+    let mut bindgen = Bindgen::new();
     bindgen
+        .input_bytes("bound", panics::silence(&bytes, without, "oncekeyTrapped")?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.

@@ -4,49 +4,10 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, Result};
 use base64::{Engine, prelude::BASE64_STANDARD};
-use walrus::{FunctionBuilder, FunctionId, FunctionKind, Module};
+use walrus::Module;
 
 use super::{Built, Package, gzip_size};
 use crate::tools;
-
-/// Parts of the (mangled) names of functions that word a panic, and of the formatting they use. A panic stops the wasm either way: without the
-/// words the file is half as large. Nothing else here formats.
-const PANICS: [&str; 8] = [
-    "panicking",
-    "slice_error_fail",
-    "slice_index_fail",
-    "handle_error",
-    "handle_alloc_error",
-    "7Display3fmt",
-    "5Debug3fmt",
-    "3fmt9Formatter",
-];
-
-/// Replaces each function that words a panic by a trap, so that formatting is linked no more.
-pub fn silence_panics(wasm: &[u8]) -> Result<Vec<u8>> {
-    let mut module = Module::from_buffer(wasm)?;
-    let mute: Vec<FunctionId> = module
-        .funcs
-        .iter()
-        .filter(|function| matches!(function.kind, FunctionKind::Local(_)))
-        .filter(|function| function.name.as_deref().is_some_and(words_a_panic))
-        .map(walrus::Function::id)
-        .collect();
-    for id in mute {
-        let ty = module.types.get(module.funcs.get(id).ty());
-        let (params, results) = (ty.params().to_vec(), ty.results().to_vec());
-        let mut builder = FunctionBuilder::new(&mut module.types, &params, &results);
-        builder.func_body().unreachable();
-        let args = params.iter().map(|ty| module.locals.add(*ty)).collect();
-        module.funcs.get_mut(id).kind = FunctionKind::Local(builder.local_func(args));
-    }
-    walrus::passes::gc::run(&mut module);
-    Ok(module.emit_wasm())
-}
-
-fn words_a_panic(name: &str) -> bool {
-    PANICS.iter().any(|panic| name.contains(panic))
-}
 
 /// Gives the wasm's imports short names, in the wasm and in the glue alike, and drops the glue's repeated imports of one
 /// file. Returns the quoted path of that file too.
