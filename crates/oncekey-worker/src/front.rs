@@ -3,6 +3,7 @@
 use js_sys::{Object, Uint8Array};
 use oncekey::{
     attempt::{Attempt, Errand, Terms},
+    call::{Calls, Failed},
     canonical::{Content, choose_key, may_hold_key},
     fields::Fields,
     fingerprint::{Target, fingerprint},
@@ -154,10 +155,10 @@ impl Front<'_> {
         });
         match self.ask(&scoped_key, &errand, &body).await {
             Ok(response) => Ok(self.decoded(response)?),
-            Err(_) if policy.store_failure == StoreFailure::Open => {
+            Err(Failed::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass(Some(Word::Bypassed(Reason::StoreUnavailable)), Some(&body)).await
             }
-            Err(_) => Err(Refusal::StoreUnavailable.into()),
+            Err(Failed::Unreached | Failed::InDoubt) => Err(Refusal::StoreUnavailable.into()),
         }
     }
 
@@ -178,24 +179,31 @@ impl Front<'_> {
         scope
     }
 
-    /// One call to the key's object. A call that the platform reports as safe to repeat is repeated once, on a new
-    /// stub: the object decides, so that a repeat is a duplicate like any other.
-    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failure> {
+    /// One call to the key's object, made once more where the platform says that it may succeed then.
+    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failed> {
         let errand = errand.encode();
-        let mut repeat = true;
+        let mut calls = Calls::default();
         loop {
-            let headers = self.stripped()?;
-            convert::set_errand(&headers, &errand);
-            let init = init();
-            init.set_headers(&headers);
-            if !body.is_null() {
-                init.set_body(body);
-            }
-            match settled(self.gate.stub(key)?.fetch_with(self.request, &init)?).await {
-                Err(failure) if repeat && failure.is_retryable() => repeat = false,
-                outcome => return outcome,
+            match self.call(key, &errand, body).await {
+                Ok(response) => return Ok(response),
+                Err(failure) => {
+                    if let Some(failed) = calls.failed(failure.fault()) {
+                        return Err(failed);
+                    }
+                }
             }
         }
+    }
+
+    async fn call(&self, key: &ScopedKey, errand: &str, body: &JsValue) -> Result<Response, Failure> {
+        let headers = self.stripped()?;
+        convert::set_errand(&headers, errand);
+        let init = init();
+        init.set_headers(&headers);
+        if !body.is_null() {
+            init.set_body(body);
+        }
+        settled(self.gate.stub(key)?.fetch_with(self.request, &init)?).await
     }
 
     /// A request without a key: refused where one is required, else passed on unprotected.

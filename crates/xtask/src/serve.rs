@@ -14,10 +14,10 @@ use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
     package, tools,
-    workerd::{Config, Gate, TO_SERVICE, file_binding, text_binding},
+    workerd::{Config, Gate, TO_SERVICE, file_binding, json_binding, text_binding},
 };
 
-/// Set by the tests: the gate gets its origin as a URL, the way it is deployed, and not as a service.
+/// Set by the tests: the gate gets its origin as a URL and its policy as a JSON variable, as deployments may have them.
 const BY_URL: &str = "ONCEKEY_ORIGIN_BY_URL";
 
 /// What `serve` is told.
@@ -142,15 +142,15 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     if let Some(url) = &options.origin {
         if std::env::var_os(BY_URL).is_some() {
             config.internet();
-            config.gate(policy, &text_binding("ORIGIN", url))?;
+            config.gate(&json_binding("ONCEKEY", policy), &text_binding("ORIGIN", url))?;
         } else {
             config.external("origin", url)?;
-            config.gate(policy, TO_SERVICE)?;
+            config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE)?;
         }
         config.socket(options.port, "gate");
         return Ok(config.to_text());
     }
-    config.gate(policy, TO_SERVICE)?;
+    config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE)?;
     let www = tools::root().join("www");
     config.worker(
         "origin",
