@@ -1,11 +1,11 @@
 // @ts-check
 // The module's entry: compiles the wasm, holds submits until it runs, and lets forms be where it may not run.
 // The rules are in the wasm; `start`, `send` and `renew` are documented in oncekey.d.ts.
+// @ts-expect-error made by the build: the wasm, ready to be compiled; first, since that compresses best
+import { bytes } from "./packed.mjs";
 // @ts-expect-error made by the build: wasm-bindgen's glue
-import { initSync, start as begin, send as transmit, renew as forget, by_script, on, resume } from "./bound.js";
+import { run } from "./bound.js";
 import { connect } from "./platform.mjs";
-// @ts-expect-error made by the build: the wasm, deflated, as base64
-import packed from "./packed.mjs";
 
 const SUBMIT = HTMLFormElement.prototype.submit;
 const REQUEST = HTMLFormElement.prototype.requestSubmit;
@@ -15,17 +15,12 @@ const closest = (e, s) => e && Element.prototype.closest.call(e, s);
 /** @param {string} name @param {(e: any) => void} f */
 const listen = (name, f) => addEventListener(name, f, true);
 
-const compile = async () => {
-  const bytes = new Blob([Uint8Array.from(atob(packed), (c) => c.charCodeAt(0))]);
-  const module = await new Response(bytes.stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
-  return WebAssembly.compile(module);
-};
-
 function boot() {
   /** @type {Map<HTMLFormElement, (() => void)>} */
   const held = new Map();
   let open = false;
-  let running = false;
+  /** What the wasm exports, once it runs. @type {any} */
+  let wasm;
   const hold = (/** @type {SubmitEvent} */ e) => {
     const form = /** @type {HTMLFormElement} */ (e.target);
     e.preventDefault();
@@ -46,22 +41,21 @@ function boot() {
   HTMLFormElement.prototype.submit = function () {
     if (!open) held.set(this, () => HTMLFormElement.prototype.submit.call(this));
     else {
-      if (running) by_script(this);
+      wasm?.by_script(this);
       SUBMIT.call(this);
-      if (running) by_script(undefined);
+      wasm?.by_script();
     }
   };
 
   /** @type {any} */
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
-  const ready = compile().then(
-    (module) => {
-      initSync({ module });
-      running = true;
-      connect(resume);
-      begin(options).split(" ").forEach((/** @type {string} */ name, /** @type {number} */ i) => listen(name, (e) => on(e, i)));
+  const ready = bytes.then(WebAssembly.compile).then(
+    (/** @type {WebAssembly.Module} */ module) => {
+      wasm = run(module);
+      const names = connect(wasm);
+      for (let i = wasm.start(options); i--; ) listen(names[i], (e) => wasm.on(e, i));
     },
-    (error) => {
+    (/** @type {unknown} */ error) => {
       console.error("oncekey: WebAssembly is blocked (Content-Security-Policy: script-src needs 'wasm-unsafe-eval'); forms are sent without guard and retry", String(error));
       unguarded();
     },
@@ -72,7 +66,7 @@ function boot() {
     start: async (/** @type {any} */ o) => {
       options = { ...options, ...o };
       await ready;
-      if (running) begin(o);
+      wasm?.start(options);
     },
     send: async (/** @type {any} */ input, /** @type {any} */ init, /** @type {any} */ o) => {
       const request = new Request(input, init);
@@ -80,16 +74,16 @@ function boot() {
       const sent = init?.body;
       // Content that cannot be read twice is told apart by its bytes.
       const body = sent instanceof Blob || (!sent && request.body) ? await request.clone().arrayBuffer() : sent;
-      if (running)
+      if (wasm)
         return new Promise((resolve, reject) => {
-          if (!transmit(request, body, o, { resolve, reject })) reject(new TypeError("oncekey: this intent is under way with other content"));
+          if (!wasm.send(request, body, o, { resolve, reject })) reject(new TypeError("oncekey: this intent is under way with other content"));
         });
       if (!/^(GET|HEAD)$/.test(request.method)) request.headers.set("Idempotency-Key", `"${o?.key ?? fresh()}"`);
       return fetch(request);
     },
     renew: async (/** @type {any} */ form) => {
       await ready;
-      if (running) forget(form);
+      wasm?.renew(form);
     },
   };
 }
