@@ -38,8 +38,6 @@ pub struct App {
     pub last: i32,
     /// What waits for the page, by number.
     pub waiters: Vec<(i32, Waiter)>,
-    /// When an intent was last free again, of the clock that stamps events.
-    pub ended: Vec<(Js, f64)>,
     /// `send`s of named intents under way.
     pub joints: Vec<Joint>,
     /// A request of htmx 1.9 or 2 between its configuration and its sending.
@@ -69,7 +67,6 @@ thread_local! {
             locks: Vec::new(),
             last: 0,
             waiters: Vec::new(),
-            ended: Vec::new(),
             joints: Vec::new(),
             configured: None,
             waiting: Vec::new(),
@@ -80,8 +77,8 @@ thread_local! {
     };
 }
 
-/// Reads or changes the state. `f` calls nothing of the page's and no other function that comes here: it moves values in
-/// and out, no more. Under that rule a `RefCell` would only count to one, at every place of use.
+/// Reads or changes the state. `f` moves values in and out; at most it compares them or reads a member, and nothing that
+/// it calls leads back here. Under that rule a `RefCell` would only count to one, at every place of use.
 pub fn with<T>(f: impl FnOnce(&mut App) -> T) -> T {
     // SAFETY: one thread, and by the rule above no second borrow begins before this one ends.
     APP.with(|app| unsafe { f(&mut *app.get()) })

@@ -56,6 +56,8 @@ extern "C" {
     pub fn pairs(body: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.
     pub fn parse(url: &Js) -> Js;
+    /// A key nobody has used: a UUID of version 4 (RFC 9562 5.4).
+    pub fn mint() -> Js;
     /// 32 random bits.
     pub fn random() -> u32;
     /// Calls `resolve` or `reject` of each in a list.
@@ -84,8 +86,10 @@ extern "C" {
     pub fn reopen(info: &Js);
     /// Gives the xhr back, with the event that its listeners wait for.
     pub fn hand_over(xhr: &Js, were: &Js, event: &Js);
-    /// Milliseconds since the page began, of the clock that stamps events.
-    pub fn page_time() -> f64;
+    /// An intent is free again: now, of the clock that stamps events.
+    pub fn end_now(name: &Js);
+    /// When an intent was last free again; 0 is never.
+    pub fn ended(name: &Js) -> f64;
 
     #[wasm_bindgen(js_name = measure)]
     fn measure_js(value: &Js) -> i32;

@@ -9,7 +9,8 @@ use oncekey::{
 use crate::{
     app,
     dom::{
-        Js, call2, fire, get, head, is, item, js, launch, millis, number, put, random, retry, settle, small, string, then,
+        Js, call2, fire, get, head, is, item, js, launch, millis, number, put, random, retry, settle, small, string,
+        then,
     },
     guard,
     intent::Intent,

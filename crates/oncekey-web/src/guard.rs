@@ -4,11 +4,11 @@ use oncekey::{intent::LEAVING, retry::Plan};
 
 use crate::{
     app,
-    dom::{Js, attr, call1, closest, fire, get, is_text, later, mark, number, page_time, say, unmark, word},
+    dom::{Js, attr, call1, closest, end_now, ended, fire, get, is_text, later, mark, number, say, unmark, word},
     flight::Flight,
     names::{
-        ARIA_BUSY, ARIA_DISABLED, BLOCKED, DATA_HX_RETRY, DATA_ONCE_BUSY, DATA_ONCE_RETRY, DISABLED, EMPTY, HX_RETRY, IS_RETRIED,
-        SENDING, STARTS_WITH, TIME_STAMP, TRUE,
+        ARIA_BUSY, ARIA_DISABLED, BLOCKED, DATA_HX_RETRY, DATA_ONCE_BUSY, DATA_ONCE_RETRY, DISABLED, EMPTY, HX_RETRY,
+        IS_RETRIED, SENDING, STARTS_WITH, TIME_STAMP, TRUE,
     },
     subject::Subject,
 };
@@ -32,19 +32,14 @@ pub fn is_held(name: &Js) -> bool {
 pub fn refuses(subject: &Subject, event: &Js) -> bool {
     let name = subject.name();
     let stamp = number(&get(event, TIME_STAMP));
-    let (key, reason) = app::with(|app| {
-        if let Some(lock) = app.locks.iter().find(|lock| lock.name == name) {
-            (lock.key.clone(), "busy")
-        } else if stamp > 0.0 && app.ended.iter().any(|(ended, at)| ended == &name && stamp < *at) {
-            (Js::NULL, "queued")
-        } else {
-            (Js::NULL, "")
-        }
-    });
-    if !reason.is_empty() {
-        fire(&subject.owner, BLOCKED, &key, 0, reason, 0);
-    }
-    !reason.is_empty()
+    let busy = app::with(|app| app.locks.iter().find(|lock| lock.name == name).map(|lock| lock.key.clone()));
+    let (key, reason) = match busy {
+        Some(key) => (key, "busy"),
+        None if stamp > 0.0 && stamp < ended(&name) => (Js::NULL, "queued"),
+        None => return false,
+    };
+    fire(&subject.owner, BLOCKED, &key, 0, reason, 0);
+    true
 }
 
 /// Makes an intent busy, and says so on its form and submitter; returns what frees it.
@@ -97,14 +92,11 @@ pub fn free_place(start: &Js) {
 }
 
 fn end(which: &dyn Fn(&Lock) -> bool) {
-    let at = page_time();
     while let Some(lock) = app::with(|app| {
         let place = app.locks.iter().position(which)?;
-        let lock = app.locks.swap_remove(place);
-        app.ended.retain(|(name, _)| name != &lock.name);
-        app.ended.push((lock.name.clone(), at));
-        Some(lock)
+        Some(app.locks.swap_remove(place))
     }) {
+        end_now(&lock.name);
         unmark(&lock.owner, ARIA_BUSY);
         unmark(&lock.submitter, ARIA_DISABLED);
         unmark(&lock.submitter, DISABLED);
@@ -115,9 +107,8 @@ fn end(which: &dyn Fn(&Lock) -> bool) {
 /// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.
 pub fn plan(element: &Js) -> Plan {
     let holder = closest(element, IS_RETRIED);
-    let text = attr(&holder, HX_RETRY)
-        .or_else(|| attr(&holder, DATA_HX_RETRY))
-        .or_else(|| attr(&holder, DATA_ONCE_RETRY));
+    let text =
+        attr(&holder, HX_RETRY).or_else(|| attr(&holder, DATA_HX_RETRY)).or_else(|| attr(&holder, DATA_ONCE_RETRY));
     match text {
         Some(text) => Plan::of(Some(&text)),
         None => app::with(|app| app.retry).unwrap_or(Plan::UNASKED),

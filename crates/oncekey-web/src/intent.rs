@@ -1,11 +1,11 @@
 //! Where a tab keeps its intents, and whose they are.
 
-use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy, uuid};
+use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
 
 use crate::{
     app,
     dom::{
-        Js, ask, double, each, get, global, item, js, keep, millis, names, now, number, random, recall, record, small, text,
+        Js, ask, double, each, get, global, item, keep, millis, mint, names, now, number, recall, record, small, text,
         then, word,
     },
     guard,
@@ -22,12 +22,6 @@ pub struct Intent {
     pub kept: Option<Kept>,
     /// How the key was found, for the event.
     pub reason: &'static str,
-}
-
-/// A key nobody has used.
-pub fn mint() -> Js {
-    let half = || (u64::from(random()) << 32) | u64::from(random());
-    js(&uuid(half(), half()))
 }
 
 /// The key and what is known, kept under a name.

@@ -182,8 +182,19 @@ export const say = (words) => {
 };
 
 export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
+/** A UUID of version 4. `crypto.randomUUID` would need a secure context. */
+export const mint = () => "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (+c ^ (random() & (15 >> (+c / 4)))).toString(16));
 export const now = () => Date.now();
-export const page_time = () => performance.now();
+
+// When intents ended, of the clock that stamps events.
+/** @type {Record<string, number>} */
+const ends = {};
+/** @param {string} name */
+export const end_now = (name) => {
+  ends[name] = performance.now();
+};
+/** @param {string} name */
+export const ended = (name) => ends[name] ?? 0;
 
 /** What an answer's head says, of a response or an xhr: status, the gate's word, Retry-After, that as a date, the server's
  *  time, and whether it leads to another page. @param {any} o @returns {any} */

@@ -8,9 +8,9 @@ use oncekey::{
 
 use crate::{
     app,
-    dom::{Js, call1, double, get, global, name_of, string, text},
+    dom::{Js, call1, double, get, global, mint, name_of, string, text},
     flight::{Course, Flight, go},
-    intent::{find, mint},
+    intent::find,
     names::{ARRAY, FETCH, HEADERS, INTENT, KEY, METHOD, OF, PUSH, RESOLVE, RETRY, SIGNAL, URL, WINDOW},
     subject::Subject,
 };

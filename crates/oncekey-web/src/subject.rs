@@ -7,12 +7,15 @@ use oncekey::{
 
 use crate::{
     app,
-    names::{
-        ACTION, CLICK, DATA_ONCE_IGNORE, DATA_ONCE_KEY, DATA_ONCE_NAME, DOCUMENT, FORMACTION, FORMMETHOD, HREF, ID, IS_CONTROL, IS_FORM,
-        IS_HIDDEN, IS_OFF, LOCAL_NAME, LOCATION_ORIGIN, METHOD, NAME, Name, ORIGIN, QUERY_SELECTOR_ALL, SUBMIT, SUBMITTER, TARGET,
-        TARGETS, TYPE, VALUE,
+    dom::{
+        Js, attr, attribute, call1, closest, double, each, get, global, is_text, name_of, pairs, parse, says, string,
+        text, word,
     },
-    dom::{Js, attr, attribute, call1, closest, double, each, get, global, is_text, name_of, pairs, parse, says, string, text, word},
+    names::{
+        ACTION, CLICK, DATA_ONCE_IGNORE, DATA_ONCE_KEY, DATA_ONCE_NAME, DOCUMENT, FORMACTION, FORMMETHOD, HREF, ID,
+        IS_CONTROL, IS_FORM, IS_HIDDEN, IS_OFF, LOCAL_NAME, LOCATION_ORIGIN, METHOD, NAME, Name, ORIGIN,
+        QUERY_SELECTOR_ALL, SUBMIT, SUBMITTER, TARGET, TARGETS, TYPE, VALUE,
+    },
 };
 
 /// One submit, before its content is known.
@@ -156,7 +159,7 @@ fn called(element: &Js) -> Digest {
 
 /// Adds a field, unless it changes by itself.
 fn add(digest: &mut Digest, name: &Js, value: &str, ignored: &str) {
-    let name = string(&name).unwrap_or_default();
+    let name = string(name).unwrap_or_default();
     if !is_volatile(&name, ignored) {
         digest.part(&name);
         digest.part(value);

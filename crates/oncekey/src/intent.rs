@@ -193,24 +193,6 @@ impl Digest {
     }
 }
 
-/// A UUID of version 4 (RFC 9562 5.4) from random bits.
-pub fn uuid(high: u64, low: u64) -> String {
-    let mut rest = (high & !0xf000) | 0x4000;
-    let mut out = String::with_capacity(36);
-    for place in 0..32 {
-        if matches!(place, 8 | 12 | 16 | 20) {
-            out.push_str("-");
-        }
-        if place == 16 {
-            rest = (low & !(0b11 << 62)) | (0b10 << 62);
-        }
-        let digit = usize::try_from(rest >> 60).unwrap_or(0);
-        out.push_str("0123456789abcdef".get(digit..=digit).unwrap_or_default());
-        rest <<= 4;
-    }
-    out
-}
-
 /// Field names of tokens against forgery, as frameworks write them.
 const TOKENS: &str = "csrf _csrf csrf_token csrfmiddlewaretoken authenticity_token _token __RequestVerificationToken";
 

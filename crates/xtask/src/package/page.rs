@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use walrus::{FunctionBuilder, FunctionId, FunctionKind, Module};
 
 use super::{Built, Package, gzip_size};
@@ -101,7 +101,7 @@ fn radix(n: usize) -> String {
     if n < 26 { digit(n).to_string() } else { format!("{}{}", digit(n / 26 - 1), digit(n)) }
 }
 
-/// A module whose `bytes` are a promise of what was deflated. Two of 91 printable characters carry thirteen bits: what a
+/// A module whose `compiled` is a promise of the wasm that was deflated. Two of 91 printable characters carry thirteen bits: what a
 /// server compresses once more grows less by them than by base64, as they share the script's characters.
 fn packed(deflated: &[u8]) -> String {
     let mut text = String::new();
@@ -128,34 +128,58 @@ fn packed(deflated: &[u8]) -> String {
             bits |= (digit() + 91 * digit()) << held;
             for (held += 13; held > 7; held -= 8) {{ out.push(bits & 255); bits >>= 8; }}
         }}
-        export const bytes = new Response(new Blob([new Uint8Array(out.slice(0, {length}))]).stream().pipeThrough(new DecompressionStream(\"deflate-raw\"))).arrayBuffer();\n",
+        const stream = new Blob([new Uint8Array(out.slice(0, {length}))]).stream().pipeThrough(new DecompressionStream(\"deflate-raw\"));
+        export const compiled = new Response(stream).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));\n",
         length = deflated.len(),
     )
 }
 
-/// One self-contained `oncekey.js`, its declarations and its package.json.
+/// A module whose `compiled` is a promise of the wasm beside it. A server that does not know its type costs the streaming only.
+const FETCHED: &str = r#"
+    const answer = fetch(new URL("./oncekey.wasm", import.meta.url));
+    export const compiled = answer.then((whole) => WebAssembly.compileStreaming(whole.clone())
+        .catch(async () => WebAssembly.compile(await whole.arrayBuffer())));
+"#;
+
+/// The largest that `bootstrap.js` may be, gzip, in bytes: a page loads it before anything else.
+const BOOTSTRAP_BUDGET: usize = 1_000;
+
+/// The npm package: one self-contained `oncekey.js`, `external.js` with its wasm beside it, `bootstrap.js`, and what npm
+/// wants to know. What is measured is the first.
 pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
     let krate = tools::root().join("crates").join(&package.krate);
     let (wasm, glue, platform) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?)?;
     fs::write(stage.join("glue.mjs"), glue)?;
     let page = fs::read_to_string(krate.join("src/page.mjs")).context("page.mjs")?;
     let page = page.replace("\"./bound.js\"", "\"./glue.mjs\"").replace("\"./platform.mjs\"", &platform);
-    fs::write(stage.join("page.mjs"), page)?;
+    fs::write(stage.join("oncekey.mjs"), &page)?;
+    fs::write(stage.join("external.mjs"), page.replace("\"./packed.mjs\"", "\"./fetched.mjs\""))?;
     // A page inflates it once; the smallest stream is worth the seconds it takes here.
     let mut deflated = Vec::new();
     zopfli::compress(zopfli::Options::default(), zopfli::Format::Deflate, &wasm[..], &mut deflated)?;
     fs::write(stage.join("packed.mjs"), packed(&deflated))?;
-    let out = dir.join("oncekey.js");
+    fs::write(stage.join("fetched.mjs"), FETCHED)?;
+    fs::write(dir.join("oncekey.wasm"), &wasm)?;
+    let script = minify(&stage.join("oncekey.mjs"), "esm", &dir.join("oncekey.js"))?;
+    minify(&stage.join("external.mjs"), "esm", &dir.join("external.js"))?;
+    let bootstrap = gzip_size(&minify(&krate.join("src/bootstrap.js"), "iife", &dir.join("bootstrap.js"))?)?;
+    if bootstrap > BOOTSTRAP_BUDGET {
+        bail!("bootstrap.js is {bootstrap} B gzip, over {BOOTSTRAP_BUDGET} B");
+    }
+    for file in ["oncekey.d.ts", "bootstrap.d.ts", "package.json", "README.md"] {
+        fs::copy(krate.join("npm").join(file), dir.join(file)).with_context(|| file.to_owned())?;
+    }
+    Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
+}
+
+/// Makes a module and what it imports one small file.
+fn minify(entry: &Path, format: &str, out: &Path) -> Result<Vec<u8>> {
     tools::run_quiet(
         tools::command("node")
             .arg(tools::npm()?.join("esbuild/bin/esbuild"))
-            .arg(stage.join("page.mjs"))
-            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"])
-            .arg(format!("--outfile={}", out.display())),
+            .arg(entry)
+            .args(["--bundle", "--minify", "--target=es2022", "--log-level=warning"])
+            .args([format!("--format={format}"), format!("--outfile={}", out.display())]),
     )?;
-    for file in ["oncekey.d.ts", "package.json", "README.md"] {
-        fs::copy(krate.join("npm").join(file), dir.join(file)).with_context(|| file.to_owned())?;
-    }
-    let script = fs::read(&out)?;
-    Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
+    Ok(fs::read(out)?)
 }
