@@ -166,6 +166,8 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
             file_binding("CSS", &www.join("demo.css")),
             file_binding("SCRIPT", &www.join("demo.mjs")),
             file_binding("HTMX", &tools::npm()?.join("htmx2/dist/htmx.min.js")),
+            file_binding("REACT_PAGE", &www.join("react.html")),
+            file_binding("REACT", &react(&www)?),
             "(name = \"GATE\", service = \"gate\")".to_owned(),
             "(name = \"SHOP\", durableObjectNamespace = (className = \"Shop\", serviceName = \"origin\"))".to_owned(),
         ],
@@ -173,4 +175,21 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     );
     config.socket(options.port, "front");
     Ok(config.to_text())
+}
+
+/// The React page's script, with the npm package as its readers have it.
+fn react(www: &Path) -> Result<PathBuf> {
+    let modules = tools::npm()?;
+    let out = tools::target_dir().join("serve/react.js");
+    tools::run_quiet(
+        tools::command("node")
+            .arg(modules.join("esbuild/bin/esbuild"))
+            .arg(www.join("react.jsx"))
+            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic", "--log-level=warning"])
+            .arg("--define:process.env.NODE_ENV=\"production\"")
+            .arg(format!("--alias:oncekey={}", tools::target_dir().join("pkg/oncekey").display()))
+            .arg(format!("--outfile={}", out.display()))
+            .env("NODE_PATH", modules),
+    )?;
+    Ok(out)
 }

@@ -127,7 +127,7 @@ pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Res
     if bootstrap > BOOTSTRAP_BUDGET {
         bail!("bootstrap.js is {bootstrap} B gzip, over {BOOTSTRAP_BUDGET} B");
     }
-    for file in ["oncekey.d.ts", "bootstrap.d.ts", "package.json", "README.md"] {
+    for file in ["oncekey.d.ts", "bootstrap.d.ts", "react.js", "react.d.ts", "package.json", "README.md"] {
         fs::copy(krate.join("npm").join(file), dir.join(file)).with_context(|| file.to_owned())?;
     }
     Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
