@@ -2,7 +2,7 @@
 declare module "cloudflare:workers" {
   export class DurableObject {
     constructor(ctx: object, env: object);
-    ctx: object;
+    ctx: { storage: { setAlarm(at: number): Promise<void> } };
     env: object;
   }
 }
@@ -11,7 +11,7 @@ declare module "*/gate.js" {
   export function frontFetch(request: Request, env: unknown, page: string): Promise<Response>;
   export function frontFailed(request: Request, env: unknown): Response;
   export function objectFetch(live: object, ctx: object, env: object, request: Request): Promise<Response>;
-  export function objectAlarm(live: object, ctx: object, env: object): void;
+  export function objectAlarm(live: object, ctx: object, env: object): Promise<void>;
 }
 declare module "*.txt" {
   const text: string;

@@ -176,6 +176,10 @@ extern "C" {
 
     #[wasm_bindgen(js_namespace = Date)]
     fn now() -> f64;
+    #[wasm_bindgen(js_namespace = Date, js_name = parse)]
+    fn parse_date(text: &str) -> f64;
+    #[wasm_bindgen(js_namespace = Math)]
+    fn random() -> f64;
 }
 
 // rustfmt takes the text out of a static string.
@@ -206,6 +210,22 @@ extern "C" {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the clock is far from both ends")]
 pub fn clock() -> u64 {
     now() as u64
+}
+
+/// A random fraction of 2^32.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1, and a cast saturates")]
+pub fn chance() -> u32 {
+    (random() * 4_294_967_296.0) as u32
+}
+
+/// What a `Retry-After` asks for, in milliseconds; 0 for nothing.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates, and no date is 0")]
+pub fn retry_after(text: Option<&str>, now: u64) -> u64 {
+    let Some(text) = text else {
+        return 0;
+    };
+    let date = parse_date(text);
+    oncekey::retry::retry_after(text, (date > 0.0).then_some(date as u64), now).unwrap_or(0)
 }
 
 /// A point in time as JavaScript writes it.
@@ -305,11 +325,16 @@ pub fn copy(headers: &Headers) -> Result<Headers, Failure> {
     Ok(Headers::new_with_headers(headers)?)
 }
 
+/// Header lines as the platform takes them.
+pub fn list(lines: Lines) -> Result<JsValue, Failure> {
+    Ok(JSON::parse(&lines.into_json())?)
+}
+
 /// A response of exactly these lines and bytes; `body` counts only where the status allows content.
 pub fn response(status: u16, lines: Lines, body: &JsValue) -> Result<Response, Failure> {
     let init = init();
     init.set_status(status);
-    init.set_headers(&JSON::parse(&lines.into_json())?);
+    init.set_headers(&list(lines)?);
     init.set_encode_body("manual");
     let body = if has_no_content(status) { &JsValue::NULL } else { body };
     Ok(AnyResponse::with(body, &init)?.unchecked_into())

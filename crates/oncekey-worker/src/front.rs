@@ -116,9 +116,6 @@ impl Front<'_> {
     async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
-        if let Some(member) = not_built(policy, route) {
-            return Err(Refusal::NotBuilt { member }.into());
-        }
         let header = self.fields.get(&policy.header);
         let content_type = self.fields.get("content-type");
         let content_encoding = self.fields.get("content-encoding");
@@ -146,12 +143,13 @@ impl Front<'_> {
             &route.ignore,
         );
         drop(bytes);
-        let errand = Errand::Attempt(Attempt {
+        let attempt = Attempt {
             scoped_key: scoped_key.clone(),
             fingerprint,
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
-        });
+        };
+        let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.ask(&scoped_key, &errand, &body).await {
             Ok(response) => Ok(self.decoded(response)?),
             Err(_) if policy.store_failure == StoreFailure::Open => {
@@ -319,14 +317,5 @@ impl Front<'_> {
             }
             bytes.extend_from_slice(&chunk.to_vec());
         }
-    }
-}
-
-/// The first member of a route that this version parses but does not honour.
-fn not_built(policy: &Policy, route: &Route) -> Option<String> {
-    let index = policy.routes.iter().position(|r| std::ptr::eq(r, route))?;
-    match route.mode {
-        Mode::Proxy => None,
-        Mode::Accept | Mode::Batch { .. } => Some(format!("/routes/{index}/mode")),
     }
 }

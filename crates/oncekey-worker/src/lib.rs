@@ -2,6 +2,7 @@
 
 mod content;
 mod convert;
+mod deliver;
 mod effect;
 mod fault;
 mod front;
@@ -57,8 +58,9 @@ pub async fn object_fetch(live: Live, ctx: Ctx, env: Env, request: Request) -> R
 
 /// The object's alarm handler.
 #[wasm_bindgen(js_name = objectAlarm)]
-pub fn object_alarm(live: Live, ctx: &Ctx, env: &Env) -> Result<(), JsValue> {
-    Ok(object(live, ctx, env)?.alarm()?)
+pub async fn object_alarm(live: Live, ctx: Ctx, env: Env) -> Result<(), JsValue> {
+    object(live, &ctx, &env)?.alarm().await;
+    Ok(())
 }
 
 fn object(live: Live, ctx: &Ctx, env: &Env) -> Result<Object, JsValue> {

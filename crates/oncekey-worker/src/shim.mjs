@@ -83,9 +83,16 @@ export class KeyObject extends DurableObject {
 
   alarm() {
     this.enter();
-    return guarded(() => objectAlarm(this, this.ctx, this.env));
+    return ringing(this, () => objectAlarm(this, this.ctx, this.env));
   }
 }
+
+/**
+ * An alarm that fails is given up after some tries: one that could not even run rings again instead.
+ * @param {{ ctx: { storage: { setAlarm(at: number): Promise<void> } } }} object
+ * @param {() => Promise<void>} call
+ */
+const ringing = (object, call) => guarded(call).catch(() => object.ctx.storage.setAlarm(Date.now() + 60_000));
 
 export default {
   /**
