@@ -82,7 +82,7 @@ export class Gate {
     assert.ok(serve, "ONCEKEY_SERVE names no program");
     const options = { port: this.port, origin: this.origin, config: this.config, state: this.state };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const { ONCEKEY_ADMIN: _, ...env } = process.env;
+    const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
     const child = spawn(serve, ["serve", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...env, ...this.env } });
     this.child = child;
     const ready = new Promise((/** @type {(value?: any) => void} */ resolve) => {

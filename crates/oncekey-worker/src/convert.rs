@@ -3,6 +3,7 @@
 use js_sys::{Array, Function, JSON, JsString, Object, Promise, Uint8Array};
 use oncekey::{
     fields::Fields,
+    held::Held,
     reply::{EXPOSED, Head, Lines, Said, Word, has_no_content},
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -251,6 +252,14 @@ pub fn as_it_is() -> Init {
 pub async fn settled<T: JsCast>(promise: Promise) -> Result<T, Failure> {
     let value = JsFuture::from(promise).await?;
     Ok(value.unchecked_into())
+}
+
+/// A request from its kept head, without content.
+pub fn held_request(head: &Held) -> Result<Request, Failure> {
+    let init = init();
+    init.set_method(&head.method);
+    init.set_headers(&list(head.lines())?);
+    own_request(&head.url, &init)
 }
 
 /// A request of the gate's own.

@@ -75,7 +75,7 @@ impl Object {
             return self.store.clear();
         };
         self.store.wake_at(delivery::alarm(&Record::Accepted(delivery.clone()), now))?;
-        let (found, answer, bytes) = self.ask(&again(&head)?, &delivery.attempt, &path).await;
+        let (found, answer, bytes) = self.ask(&convert::held_request(&head)?, &delivery.attempt, &path).await;
         let kept = if bytes.is_some() { Kept::Reply(answer) } else { Kept::Tombstone { status: answer.status } };
         let row = self.store.load()?;
         let Found::Readable(record) = row.found() else {
@@ -115,7 +115,7 @@ impl Object {
             return self.store.wake_at(clock() + LATER);
         }
         let abort = AbortController::new()?;
-        let request = again(&head)?;
+        let request = convert::held_request(&head)?;
         let init = to_origin(&request, &delivery.attempt, &content.buffer(), &abort)?;
         self.put(&Record::Accepted(delivery.clone()), None, row)?;
         let Owner { latest, .. } = owner(&self.live);
@@ -136,12 +136,4 @@ impl Object {
         .await;
         Ok(())
     }
-}
-
-/// The request as it was accepted, without its content.
-fn again(head: &Held) -> Result<Request, Failure> {
-    let init = convert::init();
-    init.set_method(&head.method);
-    init.set_headers(&convert::list(head.lines())?);
-    convert::own_request(&head.url, &init)
 }

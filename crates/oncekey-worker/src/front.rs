@@ -16,7 +16,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Headers, ReadableStreamDefaultReader, Request, Response};
 
 use crate::{
-    convert::{self, Failure, init, settled},
+    ask::ask,
+    convert::{self, Failure, settled},
     fault,
     gate::Gate,
     object::no_origin,
@@ -63,7 +64,7 @@ impl From<InvalidKey> for Stop {
 }
 
 /// What is known of a request's content once it is read.
-enum Body {
+pub enum Body {
     /// All of it.
     Whole(JsValue, Vec<u8>),
     /// More than the limit; the request can still be sent on.
@@ -176,24 +177,9 @@ impl Front<'_> {
         scope
     }
 
-    /// One call to the key's object. A call that the platform reports as safe to repeat is repeated once, on a new
-    /// stub: the object decides, so that a repeat is a duplicate like any other.
+    /// One call to the key's object.
     pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failure> {
-        let errand = errand.encode();
-        let mut repeat = true;
-        loop {
-            let headers = self.stripped()?;
-            convert::set_errand(&headers, &errand);
-            let init = init();
-            init.set_headers(&headers);
-            if !body.is_null() {
-                init.set_body(body);
-            }
-            match settled(self.gate.stub(key)?.fetch_with(self.request, &init)?).await {
-                Err(failure) if repeat && failure.is_retryable() => repeat = false,
-                outcome => return outcome,
-            }
-        }
+        ask(self.gate, key, errand, self.request, &self.stripped()?, body).await
     }
 
     /// A request without a key: refused where one is required, else passed on unprotected.
@@ -243,7 +229,7 @@ impl Front<'_> {
     }
 
     /// The request's head without what the client forged.
-    fn stripped(&self) -> Result<Headers, Failure> {
+    pub fn stripped(&self) -> Result<Headers, Failure> {
         let headers = convert::copy(&self.request.headers())?;
         for name in self.fields.internal() {
             headers.delete(name)?;
@@ -283,7 +269,7 @@ impl Front<'_> {
 
     /// Reads the content, at most `limit` bytes of it. A request that carries its key in the header alone needs no
     /// second copy: it is refused if it is too large.
-    async fn read(&self, keyed: bool, limit: u64) -> Result<Body, Stop> {
+    pub async fn read(&self, keyed: bool, limit: u64) -> Result<Body, Stop> {
         let announced = self.fields.content_length();
         if announced.is_some_and(|length| length > limit) {
             return Ok(Body::TooLarge);

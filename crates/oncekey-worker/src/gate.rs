@@ -13,6 +13,7 @@ pub struct Gate {
     pub policy: Policy,
     pub origin: Option<Origin>,
     keys: Option<ObjectNamespace>,
+    machines: Option<ObjectNamespace>,
     env: Env,
 }
 
@@ -31,25 +32,37 @@ impl Gate {
         }
         let text = env.var("ONCEKEY").map(|var| var.to_string()).unwrap_or_default();
         let policy = Policy::parse(&text).map_err(|error| Misconfigured(error.message()))?;
-        let gate =
-            Rc::new(Self { policy, origin: Origin::of(env), keys: env.durable_object("KEYS").ok(), env: env.clone() });
+        let gate = Rc::new(Self {
+            policy,
+            origin: Origin::of(env),
+            keys: env.durable_object("KEYS").ok(),
+            machines: env.durable_object("MACHINES").ok(),
+            env: env.clone(),
+        });
         GATE.set(Some(gate.clone()));
         Ok(gate)
     }
 
     /// A new stub of the key's object.
     pub fn stub(&self, key: &ScopedKey) -> Result<Fetcher, Failure> {
-        let stub = self
-            .keys
-            .as_ref()
-            .ok_or_else(|| JsValue::from_str("KEYS is not bound"))
-            .and_then(|keys| keys.get_by_name(key.as_str()).map_err(JsValue::from))?;
-        Ok(stub.into_rpc::<JsValue>().unchecked_into())
+        stub(self.keys.as_ref(), key.as_str())
     }
 
-    /// The operator's secret, where one is configured.
-    pub fn admin(&self) -> Option<String> {
-        let secret = self.env.secret("ONCEKEY_ADMIN").ok()?.to_string();
+    /// A new stub of an entity's object.
+    pub fn entity(&self, name: &str) -> Result<Fetcher, Failure> {
+        stub(self.machines.as_ref(), name)
+    }
+
+    /// A secret, where it is configured.
+    pub fn secret(&self, name: &str) -> Option<String> {
+        let secret = self.env.secret(name).ok()?.to_string();
         Some(secret).filter(|secret| !secret.is_empty())
     }
+}
+
+fn stub(objects: Option<&ObjectNamespace>, name: &str) -> Result<Fetcher, Failure> {
+    let stub = objects
+        .ok_or_else(|| JsValue::from_str("the objects are not bound"))
+        .and_then(|objects| objects.get_by_name(name).map_err(JsValue::from))?;
+    Ok(stub.into_rpc::<JsValue>().unchecked_into())
 }

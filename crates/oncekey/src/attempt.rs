@@ -181,7 +181,7 @@ impl Attempt {
 }
 
 /// Percent-encodes whatever could not stand as one word of a header.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_graphic() && byte != b'%' {

@@ -286,9 +286,10 @@ pub fn receipt(status: u16, word: Option<&str>) -> Receipt {
     if is_taken { Receipt::Taken } else { Receipt::Again }
 }
 
-/// Whether an object has an accepted request for good: it answered, and not that it could not.
+/// Whether an object has an accepted request for good: it said so, or that it has another one under the key, which
+/// only an earlier version can have made of the same effect.
 pub fn is_handed_over(status: u16) -> bool {
-    status < 500
+    matches!(status, 202 | 422)
 }
 
 fn begun(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {

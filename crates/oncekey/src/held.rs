@@ -51,7 +51,7 @@ impl Held {
     /// The stored form: version, method, URL and each `name,value` in a line of its own. None of them holds a line
     /// feed (RFC 9110 §5.5, §9.1; RFC 3986 §2).
     pub fn encode(&self) -> String {
-        [VERSION, &self.method, &self.url, self.fields.as_text()].join("\n")
+        [VERSION, "\n", &self.method, "\n", &self.url, "\n", self.fields.as_text()].concat()
     }
 
     /// Reads any version ever written; `None` for a text that is none of them.
