@@ -1,5 +1,11 @@
 //! The stored form of records: every version ever written, pinned by golden files, and bytes that are none.
+use oncekey::attempt::{Attempt, Terms};
+use oncekey::delivery::{Delivery, Stage};
+use oncekey::fields::Fields;
 use oncekey::fingerprint::Fingerprint;
+use oncekey::held::Held;
+use oncekey::key::ScopedKey;
+use oncekey::policy::{Keep, ServerError, Unanswered};
 use oncekey::record::{Cause, Claim, Kept, Record, VERSION};
 use oncekey::reply::Head;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
@@ -27,6 +33,28 @@ fn reply(status: u16, lines: &str) -> Record {
 
 fn unknown(cause: Cause, status: Option<u16>) -> Record {
     Record::Unknown { claim: claim(), expires: EXPIRES, cause, status }
+}
+
+fn attempt(unanswered: Unanswered) -> Attempt {
+    Attempt {
+        scoped_key: ScopedKey::parse("37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY").unwrap(),
+        fingerprint: Fingerprint::parse(PRINTS[0]).unwrap(),
+        terms: Terms {
+            keep: Keep::Definite,
+            server_error: ServerError::Release,
+            unanswered,
+            lease: 60,
+            patience: 25,
+            wait: 0,
+            retention: 86_400,
+            max_stored: 4_194_304,
+        },
+        header: "Idempotency-Key".to_owned(),
+    }
+}
+
+fn accepted(tries: u32, stage: Stage, unanswered: Unanswered) -> Record {
+    Record::Accepted(Delivery { claim: claim(), attempt: attempt(unanswered), until: EXPIRES, tries, stage })
 }
 
 fn bytes(hex: &str) -> Vec<u8> {
@@ -71,13 +99,34 @@ fn version_1() {
     golden!("v1-unknown-ambiguous", unknown(Cause::Ambiguous, Some(500)));
     golden!("v1-unknown-unanswered", unknown(Cause::Unanswered, None));
     golden!("v1-unknown-unanswered-status", unknown(Cause::Unanswered, Some(504)));
+    golden!("v1-accepted-waiting", accepted(0, Stage::Waiting { at: EXPIRES - 1 }, Unanswered::Hold));
+    golden!("v1-accepted-running", accepted(3, Stage::Running, Unanswered::Rerun));
+    let probe = Unanswered::Probe("/look up/{key}?%".to_owned());
+    golden!("v1-accepted-asking", accepted(3, Stage::Asking { at: 1 }, probe));
+}
+
+#[test]
+fn a_held_request_of_version_1() {
+    let fields = Fields::new(
+        "content-type,application/json\noncekey-errand,accept\nx-two,a, b\nidempotency-status,x\nx-name,Žofie"
+            .to_owned(),
+    );
+    let held = Held::keep("PATCH", "http://gate.example:8787/a%20b?c=%C3%A9&d", &fields);
+    let golden = include_str!("golden/held-v1.txt");
+    assert_eq!(held.encode(), golden);
+    assert_eq!(Held::decode(golden).as_ref(), Some(&held));
+    let bare = Held::keep("POST", "http://a/", &Fields::default());
+    assert_eq!(Held::decode(&bare.encode()), Some(bare));
+    for other in ["", "1", "1\nPOST", "1\nPOST\nhttp://a/", "2\nPOST\nhttp://a/\n", "1\n\nhttp://a/\n", "1\nPOST\n\n"] {
+        assert_eq!(Held::decode(other), None, "{other:?}");
+    }
 }
 
 #[test]
 fn no_tag_is_read_that_was_never_written() {
     let record = completed(Kept::Tombstone { status: 200 }).encode();
     let kept = record.len() - 3;
-    for (at, written) in [(1, 0..=2_u8), (kept, 0..=1)] {
+    for (at, written) in [(1, 0..=3_u8), (kept, 0..=1)] {
         for tag in (0..=u8::MAX).filter(|tag| !written.contains(tag)) {
             let mut other = record.clone();
             other[at] = tag;
@@ -116,7 +165,19 @@ fn some_record() -> impl Strategy<Value = Record> {
     let cause = prop_oneof![Just(Cause::Ambiguous), Just(Cause::Unanswered)];
     // A status is never 0: 0 stands for none.
     let status = any::<u16>().prop_map(|status| Some(status).filter(|status| *status != 0));
+    let stage = prop_oneof![
+        any::<u64>().prop_map(|at| Stage::Waiting { at }),
+        Just(Stage::Running),
+        any::<u64>().prop_map(|at| Stage::Asking { at }),
+    ];
+    let unanswered =
+        prop_oneof![Just(Unanswered::Hold), Just(Unanswered::Rerun), any::<String>().prop_map(Unanswered::Probe),];
     prop_oneof![
+        (some_claim(), unanswered, any::<u64>(), any::<u32>(), stage).prop_map(
+            |(claim, unanswered, until, tries, stage)| {
+                Record::Accepted(Delivery { claim, attempt: attempt(unanswered), until, tries, stage })
+            }
+        ),
         some_claim().prop_map(Record::Claimed),
         (some_claim(), any::<u64>(), some_kept())
             .prop_map(|(claim, expires, kept)| { Record::Completed { claim, expires, kept } }),

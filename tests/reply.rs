@@ -102,7 +102,24 @@ fn rows() -> Vec<Row> {
             None,
             None,
         ),
-        (Refusal::NotBuilt { member: SHARP.to_owned() }, 501, "not_built", "Not built yet", "refused", None, None),
+        (
+            Refusal::ContentInvalid { message: SHARP.to_owned() },
+            400,
+            "content_invalid",
+            "The content is invalid",
+            "refused",
+            None,
+            None,
+        ),
+        (
+            Refusal::StateConflict { state: SHARP.to_owned() },
+            409,
+            "state_conflict",
+            "The state does not allow it",
+            "refused",
+            None,
+            None,
+        ),
         (Refusal::Unauthorized, 401, "unauthorized", "The secret is missing or wrong", "refused", None, None),
         (Refusal::StillRunning, 409, "still_running", "The request runs", "refused", None, None),
         (Refusal::NothingRemembered, 404, "nothing_remembered", "Nothing is remembered", "refused", None, None),
@@ -153,7 +170,7 @@ fn refusals() {
 #[test]
 fn the_fragment_is_escaped() {
     let audience = Audience { html: true, allow_origin: None };
-    let page = Refusal::NotBuilt { member: SHARP.to_owned() }.render(&audience, None);
+    let page = Refusal::StateConflict { state: SHARP.to_owned() }.render(&audience, None);
     assert!(page.content.contains("&lt;script&gt;&quot;&amp;&#39;\\"), "{}", page.content);
     assert!(page.content.starts_with('<') && page.content.ends_with('>'));
 }

@@ -91,7 +91,7 @@ export class Gate {
     assert.ok(serve, "ONCEKEY_SERVE names no program");
     const options = { port: this.port, origin: this.origin, config: this.config, state: this.state };
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    const { ONCEKEY_ADMIN: _, ...env } = process.env;
+    const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
     // The signal that ends a program whose file may not grow: without it the write fails, as on a full disk.
     const [program, before] = this.frail ? ["bash", ["-c", `trap '' XFSZ; exec "$0" "$@"`, serve]] : [serve, []];
     const child = spawn(program, [...before, "serve", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...env, ...this.env } });

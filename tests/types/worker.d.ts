@@ -2,16 +2,20 @@
 declare module "cloudflare:workers" {
   export class DurableObject {
     constructor(ctx: object, env: object);
-    ctx: object;
+    ctx: { storage: { setAlarm(at: number): Promise<void> } };
     env: object;
   }
 }
 declare module "*/gate.js" {
   export function __wbg_reset_state(): void;
   export function frontFetch(request: Request, env: unknown, page: string): Promise<Response>;
+  export function objectEvent(
+    live: object | undefined,
+    ctx: object,
+    env: object,
+    request?: Request,
+  ): Promise<Response | undefined>;
   export function frontFailed(request: Request, env: unknown): Response;
-  export function objectFetch(live: object, ctx: object, env: object, request: Request): Promise<Response>;
-  export function objectAlarm(live: object, ctx: object, env: object): void;
 }
 declare module "*.txt" {
   const text: string;

@@ -4,6 +4,7 @@ use js_sys::{Array, Function, JSON, JsString, Object, Promise, Uint8Array};
 use oncekey::{
     call::Fault,
     fields::Fields,
+    held::Held,
     reply::{EXPOSED, Head, Lines, Said, Word, has_no_content},
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -187,6 +188,10 @@ extern "C" {
 
     #[wasm_bindgen(js_namespace = Date)]
     fn now() -> f64;
+    #[wasm_bindgen(js_namespace = Date, js_name = parse)]
+    fn parse_date(text: &str) -> f64;
+    #[wasm_bindgen(js_namespace = Math)]
+    fn random() -> f64;
 }
 
 // rustfmt takes the text out of a static string.
@@ -219,6 +224,22 @@ pub fn clock() -> u64 {
     now() as u64
 }
 
+/// A random fraction of 2^32.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1, and a cast saturates")]
+pub fn chance() -> u32 {
+    (random() * 4_294_967_296.0) as u32
+}
+
+/// What a `Retry-After` asks for, in milliseconds; 0 for nothing.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates, and no date is 0")]
+pub fn retry_after(text: Option<&str>, now: u64) -> u64 {
+    let Some(text) = text else {
+        return 0;
+    };
+    let date = parse_date(text);
+    oncekey::retry::retry_after(text, (date > 0.0).then_some(date as u64), now).unwrap_or(0)
+}
+
 /// A point in time as JavaScript writes it.
 #[expect(clippy::cast_precision_loss, reason = "times stay below 2^53 ms")]
 pub fn js_time(at: u64) -> f64 {
@@ -242,6 +263,14 @@ pub fn as_it_is() -> Init {
 pub async fn settled<T: JsCast>(promise: Promise) -> Result<T, Failure> {
     let value = JsFuture::from(promise).await?;
     Ok(value.unchecked_into())
+}
+
+/// A request from its kept head, without content.
+pub fn held_request(head: &Held) -> Result<Request, Failure> {
+    let init = init();
+    init.set_method(&head.method);
+    init.set_headers(&list(head.lines())?);
+    own_request(&head.url, &init)
 }
 
 /// A request of the gate's own.
@@ -328,11 +357,16 @@ pub fn copy(headers: &Headers) -> Result<Headers, Failure> {
     Ok(Headers::new_with_headers(headers)?)
 }
 
+/// Header lines as the platform takes them.
+pub fn list(lines: Lines) -> Result<JsValue, Failure> {
+    Ok(JSON::parse(&lines.into_json())?)
+}
+
 /// A response of exactly these lines and bytes; `body` counts only where the status allows content.
 pub fn response(status: u16, lines: Lines, body: &JsValue) -> Result<Response, Failure> {
     let init = init();
     init.set_status(status);
-    init.set_headers(&JSON::parse(&lines.into_json())?);
+    init.set_headers(&list(lines)?);
     init.set_encode_body("manual");
     let body = if has_no_content(status) { &JsValue::NULL } else { body };
     Ok(AnyResponse::with(body, &init)?.unchecked_into())

@@ -11,6 +11,7 @@ use js_sys::{ArrayBuffer, Uint8Array};
 use oncekey::{
     attempt::Attempt,
     decision::{Course, Owner, Settlement, Then, broken, course, settle},
+    delivery,
     fields::Fields,
     record::{Claim, Kept, Record},
     reply::{Head, Refusal, Word},
@@ -46,6 +47,8 @@ pub struct Effect {
     pub init: Init,
     /// Ends the request where its lease runs out.
     pub abort: AbortController,
+    /// Nobody waits for it: an accepted request, which may be tried again.
+    pub accepted: bool,
 }
 
 /// What the object's memory knows.
@@ -90,9 +93,15 @@ impl Effect {
         answer
     }
 
+    /// Runs the execution to its end, with nobody to answer.
+    pub async fn alone(self) {
+        self.run(&Watch::alone(self.attempt.terms.lease)).await;
+        ended(&self.live, self.claim.generation);
+    }
+
     async fn run(&self, watch: &Watch) {
         let Some(origin) = &self.gate.origin else {
-            return self.without_content(None, watch);
+            return self.without_content(watch);
         };
         let asked = match origin.fetch(&self.request, &self.init) {
             Ok(promise) => watch.outlast(self, promise).await,
@@ -101,40 +110,40 @@ impl Effect {
         fault::at("after", &self.request);
         match asked {
             Heard::Answer(value) => self.answered(&value.unchecked_into(), watch).await,
-            Heard::Failed => self.without_content(None, watch),
+            Heard::Failed => self.without_content(watch),
             Heard::Silence => {
                 self.abort.abort();
-                self.without_content(None, watch);
+                self.without_content(watch);
             }
         }
     }
 
     async fn answered(&self, response: &Response, watch: &Watch) {
         let status = response.status();
+        let fields = Fields::new(convert::pairs(&response.headers()));
+        let head = Head::keep(status, &fields);
         let (word, then) = match course(Some(status), &self.attempt.terms) {
             Course::Pass { word, then } => (word, then),
-            Course::Refuse { .. } => {
+            course @ Course::Refuse { .. } => {
                 self.abort.abort();
-                return self.without_content(Some(status), watch);
+                return self.instead(course, &head, watch);
             }
         };
-        let fields = Fields::new(convert::pairs(&response.headers()));
         let announced = fields.content_length();
-        let head = Head::keep(status, &fields);
         if head.has_no_content() || announced == Some(0) {
             return self.complete(&head, word, then, None, watch);
         }
         let mut content = Content::new(announced, self.attempt.terms.max_stored);
         if announced.is_some_and(|length| length <= SMALL) {
             let Ok(bytes) = response.array_buffer() else {
-                return self.cut_off(status, watch);
+                return self.cut_off(&head, watch);
             };
             match watch.outlast(self, bytes).await {
                 Heard::Answer(bytes) => content.push(Uint8Array::new(&bytes)),
-                Heard::Failed | Heard::Silence => return self.cut_off(status, watch),
+                Heard::Failed | Heard::Silence => return self.cut_off(&head, watch),
             }
             if !content.may_end() {
-                return self.cut_off(status, watch);
+                return self.cut_off(&head, watch);
             }
             return self.complete(&head, word, then, Some(&content), watch);
         }
@@ -142,7 +151,7 @@ impl Effect {
             return self.complete(&head, word, then, None, watch);
         };
         let Ok(reader) = body.get_reader().dyn_into::<ReadableStreamDefaultReader>() else {
-            return self.cut_off(status, watch);
+            return self.cut_off(&head, watch);
         };
         let grace = Delay::from(GRACE);
         futures_util::pin_mut!(grace);
@@ -164,7 +173,7 @@ impl Effect {
             match came.chunk() {
                 Chunk::Bytes(bytes) => content.push(bytes),
                 Chunk::End if content.may_end() => break,
-                Chunk::End | Chunk::Broken => return self.cut_off(status, watch),
+                Chunk::End | Chunk::Broken => return self.cut_off(&head, watch),
             }
         }
         self.complete(&head, word, then, Some(&content), watch);
@@ -202,7 +211,7 @@ impl Effect {
                 Chunk::End | Chunk::Broken => {
                     let (Course::Pass { then, .. } | Course::Refuse { then, .. }) =
                         broken(head.status, &self.attempt.terms);
-                    self.settle(then, head, None);
+                    self.settle(then, head, None, false);
                     self.abort.abort();
                     out.abort();
                     return;
@@ -211,7 +220,7 @@ impl Effect {
             came = watch.outlast(self, reader.read()).await;
         }
         let last = content.fresh();
-        self.settle(then, head, Some(&content));
+        self.settle(then, head, Some(&content), true);
         if let Ok(durable) = self.store.durable() {
             let _ = JsFuture::from(durable).await;
         }
@@ -222,24 +231,24 @@ impl Effect {
     }
 
     /// Content that broke off before the caller saw any of the answer.
-    fn cut_off(&self, status: u16, watch: &Watch) {
+    fn cut_off(&self, head: &Head, watch: &Watch) {
         self.abort.abort();
-        self.instead(broken(status, &self.attempt.terms), status, watch);
+        self.instead(broken(head.status, &self.attempt.terms), head, watch);
     }
 
-    /// No answer that could be passed on.
-    fn without_content(&self, status: Option<u16>, watch: &Watch) {
-        self.instead(course(status, &self.attempt.terms), status.unwrap_or(0), watch);
+    /// No answer.
+    fn without_content(&self, watch: &Watch) {
+        self.instead(course(None, &self.attempt.terms), &Head::bare(0), watch);
     }
 
     /// The gate answers in the origin's place.
-    fn instead(&self, course: Course, status: u16, watch: &Watch) {
+    fn instead(&self, course: Course, head: &Head, watch: &Watch) {
         let (refusal, then) = match course {
             Course::Refuse { refusal, then } => (refusal, then),
             // A status that never consumes a key, without its content: nothing ran, and the next attempt may.
-            Course::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(status) }, then),
+            Course::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(head.status) }, then),
         };
-        let expires = self.settle(then, &Head::bare(status), None);
+        let expires = self.settle(then, head, None, false);
         if let Some(caller) = watch.caller() {
             let _ = caller.send(self.refuse(&refusal, expires));
         }
@@ -252,7 +261,7 @@ impl Effect {
 
     /// The whole answer is there.
     fn complete(&self, head: &Head, word: Word, then: Then, content: Option<&Content>, watch: &Watch) {
-        let expires = self.settle(then, head, content);
+        let expires = self.settle(then, head, content, true);
         if let Some(caller) = watch.caller() {
             let body = content.map_or(JsValue::NULL, |content| content.whole().into());
             let _ = caller.send(convert::answer(head, word, expires, &body));
@@ -261,7 +270,7 @@ impl Effect {
 
     /// Moves the record; says until when something is remembered. A store that fails leaves the claim, which then
     /// has no owner: its fate is unknown, and nothing runs twice.
-    fn settle(&self, then: Then, head: &Head, content: Option<&Content>) -> Option<u64> {
+    fn settle(&self, then: Then, head: &Head, content: Option<&Content>, whole: bool) -> Option<u64> {
         let row = self.store.load().ok()?;
         let Found::Readable(record) = row.found() else {
             return None;
@@ -271,7 +280,17 @@ impl Effect {
         } else {
             Kept::Tombstone { status: head.status }
         };
-        match settle(record.as_ref(), &self.claim, then, kept, clock()) {
+        let (now, old) = (clock(), record.as_ref());
+        let settlement = if self.accepted {
+            let answer = delivery::Heard {
+                status: whole.then_some(head.status),
+                retry_after: convert::retry_after(head.get("retry-after"), now),
+            };
+            delivery::settle(old, &self.claim, then, kept, answer, convert::chance(), now)
+        } else {
+            settle(old, &self.claim, then, kept, now)
+        };
+        match settlement {
             Settlement::Late => None,
             Settlement::Release => {
                 let _ = self.store.clear();
@@ -280,7 +299,11 @@ impl Effect {
             Settlement::Store(record) => {
                 let content = content.filter(|c| c.is_kept() && matches!(record, Record::Completed { .. }));
                 let bytes = content.map(Content::whole);
-                self.store.save(&record, bytes.as_ref(), &row).ok().map(|()| record.expires())
+                self.store.save(&record, bytes.as_ref(), &row).ok()?;
+                if self.accepted {
+                    let _ = self.store.moved(&record, now);
+                }
+                Some(record.expires())
             }
         }
     }
@@ -309,6 +332,11 @@ fn ended(live: &Live, generation: u32) {
         return;
     }
     live.set_running(0);
+    wake(live);
+}
+
+/// Something has been decided: those who wait for it look anew.
+pub fn wake(live: &Live) {
     let waiters = live.waiters();
     if waiters.length() == 0 {
         return;
@@ -359,9 +387,17 @@ struct Watched {
 
 impl Watch {
     fn new(caller: oneshot::Sender<Answer>, lease: u32, patience: u32) -> Self {
+        Self::of(Some(caller), lease, patience)
+    }
+
+    fn alone(lease: u32) -> Self {
+        Self::of(None, lease, 0)
+    }
+
+    fn of(caller: Option<oneshot::Sender<Answer>>, lease: u32, patience: u32) -> Self {
         let now = clock();
         Self(RefCell::new(Watched {
-            caller: Some(caller),
+            caller,
             timer: None,
             patience_ends: now + u64::from(patience) * 1000,
             lease: u64::from(lease) * 1000,

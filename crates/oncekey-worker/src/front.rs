@@ -3,7 +3,7 @@
 use js_sys::{Object, Uint8Array};
 use oncekey::{
     attempt::{Attempt, Errand, Terms},
-    call::{Calls, Failed},
+    call::Failed,
     canonical::{Content, choose_key, may_hold_key},
     fields::Fields,
     fingerprint::{Target, fingerprint},
@@ -17,7 +17,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Headers, ReadableStreamDefaultReader, Request, Response};
 
 use crate::{
-    convert::{self, Failure, init, settled},
+    ask::ask,
+    convert::{self, Failure, settled},
     fault,
     gate::Gate,
     object::no_origin,
@@ -64,7 +65,7 @@ impl From<InvalidKey> for Stop {
 }
 
 /// What is known of a request's content once it is read.
-enum Body {
+pub enum Body {
     /// All of it.
     Whole(JsValue, Vec<u8>),
     /// More than the limit; the request can still be sent on.
@@ -117,9 +118,6 @@ impl Front<'_> {
     async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
-        if let Some(member) = not_built(policy, route) {
-            return Err(Refusal::NotBuilt { member }.into());
-        }
         let header = self.fields.get(&policy.header);
         let content_type = self.fields.get("content-type");
         let content_encoding = self.fields.get("content-encoding");
@@ -147,12 +145,13 @@ impl Front<'_> {
             &route.ignore,
         );
         drop(bytes);
-        let errand = Errand::Attempt(Attempt {
+        let attempt = Attempt {
             scoped_key: scoped_key.clone(),
             fingerprint,
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
-        });
+        };
+        let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.ask(&scoped_key, &errand, &body).await {
             Ok(response) => Ok(self.decoded(response)?),
             Err(Failed::Unreached) if policy.store_failure == StoreFailure::Open => {
@@ -179,31 +178,10 @@ impl Front<'_> {
         scope
     }
 
-    /// One call to the key's object, made once more where the platform says that it may succeed then.
+    /// One call to the key's object.
     pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failed> {
-        let errand = errand.encode();
-        let mut calls = Calls::default();
-        loop {
-            match self.call(key, &errand, body).await {
-                Ok(response) => return Ok(response),
-                Err(failure) => {
-                    if let Some(failed) = calls.failed(failure.fault()) {
-                        return Err(failed);
-                    }
-                }
-            }
-        }
-    }
-
-    async fn call(&self, key: &ScopedKey, errand: &str, body: &JsValue) -> Result<Response, Failure> {
-        let headers = self.stripped()?;
-        convert::set_errand(&headers, errand);
-        let init = init();
-        init.set_headers(&headers);
-        if !body.is_null() {
-            init.set_body(body);
-        }
-        settled(self.gate.stub(key)?.fetch_with(self.request, &init)?).await
+        let headers = self.stripped().map_err(|_| Failed::Unreached)?;
+        ask(self.gate, key, errand, self.request, &headers, body).await
     }
 
     /// A request without a key: refused where one is required, else passed on unprotected.
@@ -253,7 +231,7 @@ impl Front<'_> {
     }
 
     /// The request's head without what the client forged.
-    fn stripped(&self) -> Result<Headers, Failure> {
+    pub fn stripped(&self) -> Result<Headers, Failure> {
         let headers = convert::copy(&self.request.headers())?;
         for name in self.fields.internal() {
             headers.delete(name)?;
@@ -293,7 +271,7 @@ impl Front<'_> {
 
     /// Reads the content, at most `limit` bytes of it. A request that carries its key in the header alone needs no
     /// second copy: it is refused if it is too large.
-    async fn read(&self, keyed: bool, limit: u64) -> Result<Body, Stop> {
+    pub async fn read(&self, keyed: bool, limit: u64) -> Result<Body, Stop> {
         let announced = self.fields.content_length();
         if announced.is_some_and(|length| length > limit) {
             return Ok(Body::TooLarge);
@@ -327,14 +305,5 @@ impl Front<'_> {
             }
             bytes.extend_from_slice(&chunk.to_vec());
         }
-    }
-}
-
-/// The first member of a route that this version parses but does not honour.
-fn not_built(policy: &Policy, route: &Route) -> Option<String> {
-    let index = policy.routes.iter().position(|r| std::ptr::eq(r, route))?;
-    match route.mode {
-        Mode::Proxy => None,
-        Mode::Accept | Mode::Batch { .. } => Some(format!("/routes/{index}/mode")),
     }
 }

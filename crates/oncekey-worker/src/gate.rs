@@ -13,6 +13,7 @@ pub struct Gate {
     pub policy: Policy,
     pub origin: Option<Origin>,
     keys: Option<Namespace>,
+    machines: Option<Namespace>,
     env: Env,
 }
 
@@ -31,22 +32,36 @@ impl Gate {
         }
         let text = convert::text(env, "ONCEKEY").unwrap_or_default();
         let policy = Policy::parse(&text).map_err(|error| Misconfigured(error.message()))?;
-        let gate =
-            Rc::new(Self { policy, origin: Origin::of(env), keys: convert::binding(env, "KEYS"), env: env.clone() });
+        let gate = Rc::new(Self {
+            policy,
+            origin: Origin::of(env),
+            keys: convert::binding(env, "KEYS"),
+            machines: convert::binding(env, "MACHINES"),
+            env: env.clone(),
+        });
         GATE.set(Some(gate.clone()));
         Ok(gate)
     }
 
     /// A new stub of the key's object.
     pub fn stub(&self, key: &ScopedKey) -> Result<Fetcher, Failure> {
-        match &self.keys {
-            Some(keys) => Ok(keys.get_by_name(key.as_str())?),
-            None => Err(JsValue::from_str("KEYS is not bound").into()),
-        }
+        stub(self.keys.as_ref(), key.as_str())
     }
 
-    /// The operator's secret, where one is configured.
-    pub fn admin(&self) -> Option<String> {
-        convert::text(&self.env, "ONCEKEY_ADMIN").filter(|secret| !secret.is_empty())
+    /// A new stub of an entity's object.
+    pub fn entity(&self, name: &str) -> Result<Fetcher, Failure> {
+        stub(self.machines.as_ref(), name)
+    }
+
+    /// A secret, where it is configured.
+    pub fn secret(&self, name: &str) -> Option<String> {
+        convert::text(&self.env, name).filter(|secret| !secret.is_empty())
+    }
+}
+
+fn stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {
+    match objects {
+        Some(objects) => Ok(objects.get_by_name(name)?),
+        None => Err(JsValue::from_str("the objects are not bound").into()),
     }
 }

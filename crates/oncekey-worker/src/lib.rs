@@ -1,8 +1,11 @@
 //! The gate's shell on Cloudflare Workers: it does the I/O and decides nothing.
 
+mod ask;
 mod content;
 mod convert;
+mod deliver;
 mod effect;
+mod entity;
 mod fault;
 mod front;
 mod gate;
@@ -19,6 +22,7 @@ use worker::Env;
 
 use crate::{
     convert::{Ctx, Live},
+    entity::EntityObject,
     gate::{Gate, Misconfigured},
     object::Object,
 };
@@ -49,23 +53,32 @@ fn fields(request: &Request) -> Fields {
     Fields::new(convert::pairs(&request.headers()))
 }
 
-/// The object's fetch handler. `live` is what the object keeps in memory.
-#[wasm_bindgen(js_name = objectFetch)]
-pub async fn object_fetch(live: Live, ctx: Ctx, env: Env, request: Request) -> Result<Response, JsValue> {
-    Ok(object(live, &ctx, &env)?.fetch(&request).await?)
-}
-
-/// The object's alarm handler.
-#[wasm_bindgen(js_name = objectAlarm)]
-pub fn object_alarm(live: Live, ctx: &Ctx, env: &Env) -> Result<(), JsValue> {
-    Ok(object(live, ctx, env)?.alarm()?)
-}
-
-fn object(live: Live, ctx: &Ctx, env: &Env) -> Result<Object, JsValue> {
-    match Gate::of(env) {
-        Ok(gate) => Ok(Object::new(gate, live, ctx)),
-        Err(Misconfigured(message)) => Err(JsValue::from_str(&message)),
-    }
+/// An object's handlers, all in one: each asynchronous export costs much text. `live` is what the object of a key
+/// keeps in memory, and missing for an entity's; `request` is missing for the alarm, which has no answer.
+#[wasm_bindgen(js_name = objectEvent)]
+pub async fn object_event(
+    live: Option<Live>,
+    ctx: Ctx,
+    env: Env,
+    request: Option<Request>,
+) -> Result<Option<Response>, JsValue> {
+    let gate = match Gate::of(&env) {
+        Ok(gate) => gate,
+        Err(Misconfigured(message)) => return Err(JsValue::from_str(&message)),
+    };
+    let answer = match (live, request) {
+        (Some(live), Some(request)) => Object::new(gate, live, &ctx).fetch(&request).await,
+        (None, Some(request)) => EntityObject::new(gate, &ctx).fetch(&request).await,
+        (Some(live), None) => {
+            Object::new(gate, live, &ctx).alarm().await;
+            return Ok(None);
+        }
+        (None, None) => {
+            EntityObject::new(gate, &ctx).alarm().await;
+            return Ok(None);
+        }
+    };
+    Ok(Some(answer?))
 }
 
 #[wasm_bindgen]

@@ -9,7 +9,7 @@ use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
     attempt::{Attempt, ERRAND, Errand, MAX_PEEK_WAIT},
-    decision::{self, Decision, Found as FoundAtOrigin, Peek, Probed, Release, Tidy, decide, probed_since},
+    decision::{self, Decision, Found as FoundAtOrigin, Peek, Probed, Release, decide, probed_since},
     fields::Fields,
     negotiate::Audience,
     record::{Claim, Kept, Record},
@@ -31,9 +31,9 @@ use crate::{
 
 /// One object's handler for one request of the front's.
 pub struct Object {
-    gate: Rc<Gate>,
-    store: Store,
-    live: Live,
+    pub gate: Rc<Gate>,
+    pub store: Store,
+    pub live: Live,
 }
 
 impl Object {
@@ -49,23 +49,13 @@ impl Object {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
+            Some(Errand::Accept(attempt)) => match self.accept(request, &attempt).await {
+                Ok(response) => Ok(response),
+                Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
+            },
             Some(Errand::Peek { wait }) => convert::said(Said::peek(self.peek(wait).await?)),
             Some(Errand::Release) => self.release(),
             None => convert::said(Refusal::NoSuchEndpoint.render(&Audience::default(), None)),
-        }
-    }
-
-    /// The alarm: gives the storage back, or rings again.
-    pub fn alarm(&self) -> Result<(), Failure> {
-        let now = clock();
-        let record = match self.store.load()?.found() {
-            Found::Readable(record) => record,
-            // It was claimed under an alarm that is due now: what it said has expired.
-            Found::Unreadable => None,
-        };
-        match decision::tidy(record.as_ref(), owner(&self.live), now) {
-            Tidy::Delete => self.store.clear(),
-            Tidy::Later(at) => self.store.wake_at(at),
         }
     }
 
@@ -150,6 +140,7 @@ impl Object {
             request: JsCast::unchecked_into(JsValue::from(request)),
             init,
             abort,
+            accepted: false,
         }
         .start();
         match answer.await {
@@ -159,7 +150,12 @@ impl Object {
     }
 
     /// Asks the origin what became of the effect. The content is there where it is small enough to keep.
-    async fn ask(&self, request: &Request, attempt: &Attempt, path: &str) -> (FoundAtOrigin, Head, Option<Uint8Array>) {
+    pub async fn ask(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        path: &str,
+    ) -> (FoundAtOrigin, Head, Option<Uint8Array>) {
         let seconds = attempt.terms.lease.min(attempt.terms.patience);
         let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
         let asked = self.look_up(request, attempt, path);
@@ -217,16 +213,20 @@ impl Object {
                 Found::Unreadable => Peek::Unknown { expires: clock() },
             })
         };
-        let first = look()?;
-        if first == Peek::Running && wait > 0 {
-            self.ended_within(wait.min(MAX_PEEK_WAIT)).await;
-            return look();
+        let ends = clock() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
+        loop {
+            let found = look()?;
+            let left = ends.saturating_sub(clock());
+            if found != Peek::Running || left == 0 {
+                return Ok(found);
+            }
+            // What was accepted may be delivered several times until it has ended.
+            self.ended_within(u32::try_from(left.div_ceil(1000)).unwrap_or(0)).await;
         }
-        Ok(first)
     }
 
     /// A refusal in the caller's form.
-    fn refuse(&self, request: &Request, refusal: &Refusal, expires: Option<u64>) -> Result<Response, Failure> {
+    pub fn refuse(&self, request: &Request, refusal: &Refusal, expires: Option<u64>) -> Result<Response, Failure> {
         let fields = convert::negotiation(&request.headers());
         convert::said(refusal.render(&front::audience(&self.gate.policy, &fields), expires))
     }
@@ -261,6 +261,6 @@ pub fn no_origin() -> Refusal {
 }
 
 /// The content of a request, all of it; the front sends bytes, and no claim is made before they are here.
-async fn read(request: &Request) -> Result<ArrayBuffer, Failure> {
+pub async fn read(request: &Request) -> Result<ArrayBuffer, Failure> {
     settled(request.array_buffer()?).await
 }

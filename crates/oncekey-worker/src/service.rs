@@ -11,13 +11,14 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    convert,
+    convert, entity,
     front::{Front, Stop},
 };
 
 const POLICY: &str = "/.well-known/idempotency";
 const MODULE: &str = "/.oncekey/oncekey.js";
 const KEYS: &str = "/.oncekey/keys/";
+const MACHINES: &str = "/.oncekey/machines/";
 
 /// Whether a path is the gate's own and never forwarded.
 pub fn is_own(path: &str) -> bool {
@@ -42,6 +43,9 @@ pub async fn answer(
     }
     if path == MODULE {
         return if read { module(page_module) } else { only("GET, HEAD") };
+    }
+    if let Some(order) = path.strip_prefix(MACHINES) {
+        return entity::answer(front, method, order).await;
     }
     let Some(name) = path.strip_prefix(KEYS).filter(|name| !name.is_empty()) else {
         return Err(Refusal::NoSuchEndpoint.into());
@@ -84,7 +88,7 @@ async fn peek(front: &Front<'_>, name: &str, parts: &Parts<'_>) -> Result<Respon
 
 /// The operator's way out: forgets a key.
 async fn release(front: &Front<'_>, name: &str) -> Result<Response, Stop> {
-    let Some(secret) = front.gate.admin() else {
+    let Some(secret) = front.gate.secret("ONCEKEY_ADMIN") else {
         return Err(Refusal::NoSuchEndpoint.into());
     };
     let given = front.fields.get("authorization").unwrap_or_default();

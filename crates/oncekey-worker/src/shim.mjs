@@ -2,7 +2,7 @@
 // What only JavaScript can do for the gate: export its handlers and its object's class, keep an object's memory where
 // the wasm cannot leak it, and put a fresh wasm in the place of one that has trapped. It holds no rules.
 import { DurableObject } from "cloudflare:workers";
-import { __wbg_reset_state, frontFailed, frontFetch, objectAlarm, objectFetch } from "./gate.js";
+import { __wbg_reset_state, frontFailed, frontFetch, objectEvent } from "./gate.js";
 import page from "./oncekey.txt";
 
 // The runtime's own queueMicrotask leaves JavaScript for each task; every await of the wasm is one.
@@ -80,14 +80,32 @@ export class KeyObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
     this.enter();
-    return guarded(() => objectFetch(this, this.ctx, this.env, request));
+    return guarded(() => objectEvent(this, this.ctx, this.env, request));
   }
 
   alarm() {
     this.enter();
-    return guarded(() => objectAlarm(this, this.ctx, this.env));
+    return ringing(this, () => objectEvent(this, this.ctx, this.env));
   }
 }
+
+export class MachineObject extends DurableObject {
+  /** @param {Request} request */
+  fetch(request) {
+    return guarded(() => objectEvent(undefined, this.ctx, this.env, request));
+  }
+
+  alarm() {
+    return ringing(this, () => objectEvent(undefined, this.ctx, this.env));
+  }
+}
+
+/**
+ * An alarm that fails is given up after some tries: one that could not even run rings again instead.
+ * @param {{ ctx: { storage: { setAlarm(at: number): Promise<void> } } }} object
+ * @param {() => Promise<unknown>} call
+ */
+const ringing = (object, call) => guarded(call).catch(() => object.ctx.storage.setAlarm(Date.now() + 60_000));
 
 export default {
   /**

@@ -1,10 +1,11 @@
 //! One object's storage: the record and its content as few rows, the alarm, and nothing once it is given back.
 //!
 //! Invariant: `r` holds `[record, content, parts]`, where `record` is [`Record`]'s stored form, `content` the first
-//! part of the reply's content, and `parts` how many more stand under `1`, `2`, …; each at most [`PART`] bytes.
+//! part of the reply's content, and `parts` how many more stand under `1`, `2`, …; each at most [`PART`] bytes. Beside
+//! an accepted request `q` holds `[head, content, parts]` of the request in the same way, the rest under `q1`, `q2`, ….
 
 use js_sys::{Array, Uint8Array};
-use oncekey::record::Record;
+use oncekey::{delivery, held::Held, record::Record};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::convert::{Failure, Live, Storage, forget, joined, js_time};
@@ -36,15 +37,20 @@ impl Row {
 
     /// How many parts of the content stand in rows of their own.
     fn parts(&self) -> u32 {
-        let parts = self.0.as_ref().and_then(|row| row.get(2).as_f64()).unwrap_or(0.0);
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "written as a u32, and a cast saturates"
-        )]
-        let parts = parts as u32;
-        parts
+        self.0.as_ref().map_or(0, parts)
     }
+}
+
+/// How many parts of a row's content stand in rows of their own.
+fn parts(row: &Array) -> u32 {
+    let parts = row.get(2).as_f64().unwrap_or(0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "written as a u32, and a cast saturates"
+    )]
+    let parts = parts as u32;
+    parts
 }
 
 /// An object's storage. What was read or written while an execution runs is not read again.
@@ -72,18 +78,73 @@ impl Store {
         let Some(array) = &row.0 else {
             return Ok(JsValue::NULL);
         };
+        self.whole(array, "")
+    }
+
+    /// The content of a row, the first part and those in rows whose names begin with `prefix`.
+    fn whole(&self, array: &Array, prefix: &str) -> Result<JsValue, Failure> {
         let first = array.get(1);
-        let parts = row.parts();
+        let parts = parts(array);
         if parts == 0 {
             return Ok(first);
         }
         let kv = self.storage.kv();
         let mut pieces: Vec<Uint8Array> = vec![first.unchecked_into()];
         for part in 1..=parts {
-            pieces.push(kv.get(&part.to_string())?.unchecked_into());
+            pieces.push(kv.get(&[prefix, &part.to_string()].concat())?.unchecked_into());
         }
         let total = pieces.iter().map(Uint8Array::length).sum();
         Ok(joined(&pieces, total).into())
+    }
+
+    /// Writes the parts of a content; says how many stand in rows of their own.
+    fn split(&self, row: &Array, content: &Uint8Array, prefix: &str) -> Result<u32, Failure> {
+        let length = content.length();
+        // A part of its own, where there are several: a view would be stored with its whole buffer.
+        let first = if length > PART { content.slice(0, PART) } else { content.clone() };
+        row.push(&first);
+        let more = length.saturating_sub(1) / PART;
+        for part in 1..=more {
+            let at = part * PART;
+            let name = [prefix, &part.to_string()].concat();
+            self.storage.kv().put(&name, &content.slice(at, length.min(at + PART)))?;
+        }
+        row.push(&JsValue::from(more));
+        Ok(more)
+    }
+
+    /// Keeps an accepted request beside its record.
+    pub fn hold(&self, head: &Held, content: &Uint8Array) -> Result<(), Failure> {
+        let row = Array::of1(&JsValue::from_str(&head.encode()));
+        self.split(&row, content, "q")?;
+        Ok(self.storage.kv().put("q", &row)?)
+    }
+
+    /// The accepted request, if one is kept.
+    pub fn held(&self) -> Result<Option<(Held, Uint8Array)>, Failure> {
+        let Ok(row) = self.storage.kv().get("q")?.dyn_into::<Array>() else {
+            return Ok(None);
+        };
+        let head = row.get(0).as_string().and_then(|text| Held::decode(&text));
+        let content = self.whole(&row, "q")?.dyn_into::<Uint8Array>();
+        Ok(head.zip(content.ok()))
+    }
+
+    /// Whether an accepted request is kept, readable or not.
+    pub fn holds(&self) -> Result<bool, Failure> {
+        Ok(!self.storage.kv().get("q")?.is_undefined())
+    }
+
+    /// Gives an accepted request back, if one is kept.
+    pub fn let_go(&self) -> Result<(), Failure> {
+        let kv = self.storage.kv();
+        if let Ok(row) = kv.get("q")?.dyn_into::<Array>() {
+            for part in 1..=parts(&row) {
+                kv.delete(&["q", &part.to_string()].concat())?;
+            }
+            kv.delete("q")?;
+        }
+        Ok(())
     }
 
     /// Writes a record, and its content if it has one, in the place of what was there.
@@ -91,19 +152,7 @@ impl Store {
         let kv = self.storage.kv();
         let row = Array::new();
         row.push(&Uint8Array::from(record.encode().as_slice()));
-        let mut more = 0;
-        if let Some(content) = content {
-            let length = content.length();
-            // A part of its own, where there are several: a view would be stored with its whole buffer.
-            let first = if length > PART { content.slice(0, PART) } else { content.clone() };
-            row.push(&first);
-            more = length.saturating_sub(1) / PART;
-            for part in 1..=more {
-                let at = part * PART;
-                kv.put(&part.to_string(), &content.slice(at, length.min(at + PART)))?;
-            }
-            row.push(&JsValue::from(more));
-        }
+        let more = content.map_or(Ok(0), |content| self.split(&row, content, ""))?;
         kv.put("r", &row)?;
         for part in more + 1..=old.parts() {
             kv.delete(&part.to_string())?;
@@ -112,6 +161,12 @@ impl Store {
         let seen = if matches!(record, Record::Claimed(_)) { row.into() } else { JsValue::UNDEFINED };
         self.live.set_row(&seen);
         Ok(())
+    }
+
+    /// What an accepted request calls for after its record was saved: the alarm, and no request once it has ended.
+    pub fn moved(&self, record: &Record, now: u64) -> Result<(), Failure> {
+        self.wake_at(delivery::alarm(record, now))?;
+        if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.let_go() }
     }
 
     /// Sets the one alarm.

@@ -16,6 +16,8 @@ pub const ERRAND: &str = "oncekey-errand";
 pub enum Errand {
     /// Run the request once, or say what became of it.
     Attempt(Attempt),
+    /// Keep the request and deliver it later, or say that it is a duplicate.
+    Accept(Attempt),
     /// Say what is remembered, waiting up to so many seconds for a running first request to end.
     Peek {
         /// Seconds, at most [`MAX_PEEK_WAIT`].
@@ -82,7 +84,8 @@ impl Errand {
     /// Printable ASCII, words parted by single spaces.
     pub fn encode(&self) -> String {
         match self {
-            Self::Attempt(attempt) => attempt.encode(),
+            Self::Attempt(attempt) => ["attempt ", &attempt.encode()].concat(),
+            Self::Accept(attempt) => ["accept ", &attempt.encode()].concat(),
             Self::Peek { wait } => format!("peek {wait}"),
             Self::Release => "release".to_owned(),
         }
@@ -93,6 +96,7 @@ impl Errand {
         let mut words = text.split(' ');
         let errand = match words.next()? {
             "attempt" => Self::Attempt(Attempt::decode(&mut words)?),
+            "accept" => Self::Accept(Attempt::decode(&mut words)?),
             "peek" => Self::Peek { wait: words.next()?.parse().ok()? },
             "release" => Self::Release,
             _ => return None,
@@ -102,7 +106,9 @@ impl Errand {
 }
 
 impl Attempt {
-    fn encode(&self) -> String {
+    /// The text that carries an attempt, and the stored form of an accepted one: a golden file pins it. Printable
+    /// ASCII, words parted by single spaces.
+    pub fn encode(&self) -> String {
         let terms = &self.terms;
         let keep = match terms.keep {
             Keep::Success => "s",
@@ -119,7 +125,7 @@ impl Attempt {
             Unanswered::Probe(path) => format!("p{}", escape(path)),
         };
         format!(
-            "attempt {} {} {} {} {} {} {} {} {} {} {}",
+            "{} {} {} {} {} {} {} {} {} {} {}",
             self.scoped_key.as_str(),
             self.fingerprint.to_text(),
             keep,
@@ -132,6 +138,14 @@ impl Attempt {
             terms.max_stored,
             escape(&self.header),
         )
+    }
+
+    /// The attempt that [`Attempt::encode`] wrote; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let attempt = Self::decode(&mut words)?;
+        // One form of one attempt: numbers could be written in more than one.
+        (words.next().is_none() && attempt.encode() == text).then_some(attempt)
     }
 
     fn decode<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
@@ -167,7 +181,7 @@ impl Attempt {
 }
 
 /// Percent-encodes whatever could not stand as one word of a header.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_graphic() && byte != b'%' {

@@ -21,10 +21,14 @@
 //! | unknown, unanswered | same | | hold | refuse: outcome unknown |
 //! | unknown, unanswered | same | | probe | probe |
 //! | unknown, unanswered | same | | rerun | execute |
+//! | accepted | other | | | refuse: reused |
+//! | accepted, goes on | same | | | wait, then refuse: in progress |
+//! | accepted, of unknown fate | same | | | refuse: outcome unknown |
 
 use crate::{
     attempt::{Attempt, Terms},
     date::Millis,
+    delivery,
     policy::{Keep, ServerError, Unanswered},
     record::{Cause, Claim, Kept, Record, after},
     reply::{Class, Head, Refusal, Word, classify},
@@ -40,7 +44,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    fn owns(self, claim: &Claim) -> bool {
+    pub(crate) fn owns(self, claim: &Claim) -> bool {
         self.running == Some(claim.generation)
     }
 }
@@ -83,21 +87,16 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
         // What has expired still counts executions until it is deleted.
         return Decision::Execute(claim(owner, record.map(Record::claim), attempt, now));
     };
-    let refuse = |refusal| Decision::Refuse {
-        refusal,
-        expires: (!matches!(record, Record::Claimed(_))).then(|| record.expires()),
-    };
+    let refuse = |refusal| Decision::Refuse { refusal, expires: known_end(record) };
     if record.claim().fingerprint != attempt.fingerprint {
         return refuse(Refusal::Reused);
     }
     match record {
-        Record::Claimed(claimed) if owner.owns(claimed) => {
-            if attempt.terms.wait > 0 && !waited {
-                Decision::Wait { seconds: attempt.terms.wait }
-            } else {
-                refuse(Refusal::InProgress { retry_after: 1 })
-            }
-        }
+        Record::Claimed(claimed) if owner.owns(claimed) => in_progress(attempt, waited),
+        Record::Accepted(delivery) => match delivery::unknown_until(delivery, owner, now) {
+            None => in_progress(attempt, waited),
+            expires => Decision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires },
+        },
         Record::Claimed(claimed) => {
             if attempt.terms.unanswered == Unanswered::Rerun && now < claimed.lease_until {
                 let rest = (claimed.lease_until - now).div_ceil(1000);
@@ -116,6 +115,23 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
     }
 }
 
+/// The first request runs.
+fn in_progress(attempt: &Attempt, waited: bool) -> Decision {
+    if attempt.terms.wait > 0 && !waited {
+        Decision::Wait { seconds: attempt.terms.wait }
+    } else {
+        Decision::Refuse { refusal: Refusal::InProgress { retry_after: 1 }, expires: None }
+    }
+}
+
+/// Until when a record is remembered, where that does not depend on how the request ends.
+pub(crate) fn known_end(record: &Record) -> Option<Millis> {
+    match record {
+        Record::Claimed(_) | Record::Accepted(_) => None,
+        Record::Completed { expires, .. } | Record::Unknown { expires, .. } => Some(*expires),
+    }
+}
+
 /// What the route says of an execution that ended without an answer.
 fn unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
     match &attempt.terms.unanswered {
@@ -129,7 +145,7 @@ fn unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> 
 }
 
 /// A probe's path with the key in its place.
-fn filled(template: &str, key: &str) -> String {
+pub(crate) fn filled(template: &str, key: &str) -> String {
     let mut at = template.char_indices().filter(|(_, c)| *c == '{').map(|(at, _)| at);
     let place = at.find_map(|at| {
         let (before, rest) = template.split_at_checked(at)?;
@@ -174,7 +190,9 @@ pub fn probed(
         return Probed::Moved;
     };
     match record {
-        Record::Completed { .. } | Record::Unknown { cause: Cause::Ambiguous, .. } => return Probed::Moved,
+        Record::Completed { .. } | Record::Accepted(_) | Record::Unknown { cause: Cause::Ambiguous, .. } => {
+            return Probed::Moved;
+        }
         Record::Claimed(held) if owner.owns(held) => return Probed::Moved,
         Record::Claimed(_) | Record::Unknown { cause: Cause::Unanswered, .. } => {}
     }
@@ -381,6 +399,10 @@ pub fn peek(record: Option<&Record>, owner: Owner, now: Millis) -> Peek {
     match record.filter(|r| lives(r, owner, now)) {
         None => Peek::Absent,
         Some(Record::Claimed(claim)) if owner.owns(claim) => Peek::Running,
+        Some(Record::Accepted(delivery)) => match delivery::unknown_until(delivery, owner, now) {
+            None => Peek::Running,
+            Some(expires) => Peek::Unknown { expires },
+        },
         Some(Record::Completed { expires, kept, .. }) => Peek::Completed {
             status: match kept {
                 Kept::Reply(head) => head.status,
@@ -412,9 +434,14 @@ pub fn release(record: Option<&Record>, owner: Owner, now: Millis) -> Release {
     }
 }
 
-/// A record counts until it expires; a claim that runs counts as long as it runs.
-fn lives(record: &Record, owner: Owner, now: Millis) -> bool {
-    now < record.expires() || matches!(record, Record::Claimed(claim) if owner.owns(claim))
+/// A record counts until it expires; a claim that runs counts as long as it runs, and what was accepted until its
+/// delivery has ended.
+pub(crate) fn lives(record: &Record, owner: Owner, now: Millis) -> bool {
+    match record {
+        Record::Claimed(claim) => owner.owns(claim) || now < record.expires(),
+        Record::Completed { .. } | Record::Unknown { .. } => now < record.expires(),
+        Record::Accepted(_) => true,
+    }
 }
 
 fn claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -> Claim {
@@ -430,7 +457,7 @@ fn claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -
 fn status(record: &Record) -> Option<u16> {
     match record {
         Record::Unknown { status, .. } => *status,
-        Record::Claimed(_) | Record::Completed { .. } => None,
+        Record::Claimed(_) | Record::Accepted(_) | Record::Completed { .. } => None,
     }
 }
 

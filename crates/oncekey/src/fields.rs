@@ -13,6 +13,11 @@ impl Fields {
         Self(pairs)
     }
 
+    /// What [`Fields::new`] took.
+    pub fn as_text(&self) -> &str {
+        &self.0
+    }
+
     /// Name and value of each line.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.split('\n').filter_map(|pair| pair.split_once(','))

@@ -1,6 +1,12 @@
 //! What is stored for a scoped key, and its stored form. Golden files pin every version ever written.
 
-use crate::{date::Millis, fingerprint::Fingerprint, reply::Head};
+use crate::{
+    attempt::Attempt,
+    date::Millis,
+    delivery::{Delivery, Stage},
+    fingerprint::Fingerprint,
+    reply::Head,
+};
 
 /// The version that [`Record::encode`] writes, the first byte of the stored form.
 pub const VERSION: u8 = 1;
@@ -30,6 +36,8 @@ pub enum Record {
         /// The origin's status, where there was one.
         status: Option<u16>,
     },
+    /// The request was accepted; its delivery has not ended.
+    Accepted(Delivery),
 }
 
 /// One execution's right to run the effect.
@@ -71,14 +79,17 @@ impl Record {
     pub fn claim(&self) -> &Claim {
         match self {
             Self::Claimed(claim) | Self::Completed { claim, .. } | Self::Unknown { claim, .. } => claim,
+            Self::Accepted(delivery) => &delivery.claim,
         }
     }
 
-    /// Until when it counts. A claim that nobody settles is remembered for its retention from the end of its lease.
+    /// Until when it counts. A claim that nobody settles is remembered for its retention from the end of its lease, a
+    /// request whose delivery does not end from when it is given up.
     pub fn expires(&self) -> Millis {
         match self {
             Self::Claimed(claim) => after(claim.lease_until, claim.retention),
             Self::Completed { expires, .. } | Self::Unknown { expires, .. } => *expires,
+            Self::Accepted(delivery) => after(delivery.until, delivery.claim.retention),
         }
     }
 
@@ -116,6 +127,20 @@ impl Record {
                 });
                 out.u16(status.unwrap_or(0));
             }
+            Self::Accepted(delivery) => {
+                out.byte(3);
+                out.claim(&delivery.claim);
+                out.text(&delivery.attempt.encode());
+                out.u64(delivery.until);
+                out.u32(delivery.tries);
+                let (stage, at) = match delivery.stage {
+                    Stage::Waiting { at } => (0, at),
+                    Stage::Running => (1, 0),
+                    Stage::Asking { at } => (2, at),
+                };
+                out.byte(stage);
+                out.u64(at);
+            }
         }
         out.0
     }
@@ -150,6 +175,18 @@ impl Record {
                 },
                 status: Some(bytes.u16()?).filter(|s| *s != 0),
             },
+            3 => Self::Accepted(Delivery {
+                claim,
+                attempt: Attempt::parse(&bytes.text()?)?,
+                until: bytes.u64()?,
+                tries: bytes.u32()?,
+                stage: match (bytes.byte()?, bytes.u64()?) {
+                    (0, at) => Stage::Waiting { at },
+                    (1, 0) => Stage::Running,
+                    (2, at) => Stage::Asking { at },
+                    _ => return None,
+                },
+            }),
             _ => return None,
         };
         bytes.0.is_empty().then_some(record)
@@ -161,22 +198,23 @@ pub fn after(at: Millis, seconds: u32) -> Millis {
     at.saturating_add(u64::from(seconds) * 1000)
 }
 
-struct Writer(Vec<u8>);
+/// Writes a stored form.
+pub(crate) struct Writer(pub(crate) Vec<u8>);
 
 impl Writer {
-    fn byte(&mut self, value: u8) {
+    pub(crate) fn byte(&mut self, value: u8) {
         self.0.push(value);
     }
     fn u16(&mut self, value: u16) {
         self.0.extend_from_slice(&value.to_be_bytes());
     }
-    fn u32(&mut self, value: u32) {
+    pub(crate) fn u32(&mut self, value: u32) {
         self.0.extend_from_slice(&value.to_be_bytes());
     }
-    fn u64(&mut self, value: u64) {
+    pub(crate) fn u64(&mut self, value: u64) {
         self.0.extend_from_slice(&value.to_be_bytes());
     }
-    fn text(&mut self, text: &str) {
+    pub(crate) fn text(&mut self, text: &str) {
         // Header lines and fingerprints are far below 4 GiB; a longer text is cut at the length that is written.
         let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
         self.u32(length);
@@ -190,7 +228,8 @@ impl Writer {
     }
 }
 
-struct Reader<'a>(&'a [u8]);
+/// Reads a stored form.
+pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl Reader<'_> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
@@ -198,19 +237,19 @@ impl Reader<'_> {
         self.0 = rest;
         Some(*head)
     }
-    fn byte(&mut self) -> Option<u8> {
+    pub(crate) fn byte(&mut self) -> Option<u8> {
         self.take::<1>().map(|[b]| b)
     }
     fn u16(&mut self) -> Option<u16> {
         self.take().map(u16::from_be_bytes)
     }
-    fn u32(&mut self) -> Option<u32> {
+    pub(crate) fn u32(&mut self) -> Option<u32> {
         self.take().map(u32::from_be_bytes)
     }
-    fn u64(&mut self) -> Option<u64> {
+    pub(crate) fn u64(&mut self) -> Option<u64> {
         self.take().map(u64::from_be_bytes)
     }
-    fn text(&mut self) -> Option<String> {
+    pub(crate) fn text(&mut self) -> Option<String> {
         let length = usize::try_from(self.u32()?).ok()?;
         let (text, rest) = self.0.split_at_checked(length)?;
         self.0 = rest;

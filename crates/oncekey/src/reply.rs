@@ -287,10 +287,15 @@ pub enum Refusal {
         /// What is wrong, and where.
         message: String,
     },
-    /// A member of the policy that does not work yet.
-    NotBuilt {
-        /// JSON pointer to the member.
-        member: String,
+    /// The content is not what is taken here.
+    ContentInvalid {
+        /// What was expected, and where: a sentence.
+        message: String,
+    },
+    /// The entity's state does not allow the transition.
+    StateConflict {
+        /// The state that it is in.
+        state: String,
     },
     /// A service endpoint that does not exist.
     NoSuchEndpoint,
@@ -314,18 +319,18 @@ impl Refusal {
     /// The status of the answer.
     pub fn status(&self) -> u16 {
         match self {
-            Self::KeyMissing | Self::KeyInvalid(_) | Self::ContentIncomplete => 400,
+            Self::KeyMissing | Self::KeyInvalid(_) | Self::ContentIncomplete | Self::ContentInvalid { .. } => 400,
             Self::Unauthorized => 401,
             Self::NoSuchEndpoint | Self::NothingRemembered => 404,
             Self::MethodNotAllowed { .. } => 405,
             Self::InProgress { .. }
             | Self::OutcomeUnknown { .. }
             | Self::ReplyUnavailable { .. }
+            | Self::StateConflict { .. }
             | Self::StillRunning => 409,
             Self::ContentTooLarge { .. } => 413,
             Self::Reused => 422,
             Self::PolicyInvalid { .. } => 500,
-            Self::NotBuilt { .. } => 501,
             Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
             Self::OriginUnanswered { .. } => 504,
         }
@@ -346,7 +351,8 @@ impl Refusal {
             Self::ContentTooLarge { .. } => "content_too_large",
             Self::ContentIncomplete => "content_incomplete",
             Self::PolicyInvalid { .. } => "policy_invalid",
-            Self::NotBuilt { .. } => "not_built",
+            Self::ContentInvalid { .. } => "content_invalid",
+            Self::StateConflict { .. } => "state_conflict",
             Self::NoSuchEndpoint => "no_such_endpoint",
             Self::MethodNotAllowed { .. } => "method_not_allowed",
             Self::Unauthorized => "unauthorized",
@@ -390,7 +396,8 @@ impl Refusal {
             Self::ContentTooLarge { .. } => "The content is too large",
             Self::ContentIncomplete => "The content did not arrive in full",
             Self::PolicyInvalid { .. } => "The policy is invalid",
-            Self::NotBuilt { .. } => "Not built yet",
+            Self::ContentInvalid { .. } => "The content is invalid",
+            Self::StateConflict { .. } => "The state does not allow it",
             Self::NoSuchEndpoint => "No such endpoint",
             Self::MethodNotAllowed { .. } => "Method not allowed",
             Self::Unauthorized => "The secret is missing or wrong",
@@ -422,7 +429,8 @@ impl Refusal {
             Self::ContentTooLarge { limit } => format!("At most {limit} bytes are taken here. Nothing was run."),
             Self::ContentIncomplete => "Nothing was run. Send the request again with the same key.".to_owned(),
             Self::PolicyInvalid { message } => format!("{message} Nothing is forwarded until it is mended."),
-            Self::NotBuilt { member } => format!("The policy's member {member} does not work in this version. Nothing was run."),
+            Self::ContentInvalid { message } => format!("{message} Nothing was run."),
+            Self::StateConflict { state } => format!("The state is \"{state}\". Nothing was changed."),
             Self::NoSuchEndpoint => "Paths of the gate are never forwarded.".to_owned(),
             Self::MethodNotAllowed { allow } => format!("This endpoint takes {allow}."),
             Self::Unauthorized => "Send the operator's secret as a bearer token.".to_owned(),
@@ -483,6 +491,10 @@ impl Refusal {
         json_string(&mut out, self.code());
         if let Some(status) = self.origin_status() {
             let _ = write!(out, ",\"origin_status\":{status}");
+        }
+        if let Self::StateConflict { state } = self {
+            out.push_str(",\"state\":");
+            json_string(&mut out, state);
         }
         out.push('}');
         out

@@ -156,7 +156,7 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
         "origin",
         &[("shop.mjs", "esModule", &www.join("shop.mjs"))],
         &["(name = \"SHOP\", durableObjectNamespace = \"Shop\")".to_owned()],
-        Some(("Shop", "shop")),
+        &[("Shop", "shop")],
     );
     config.worker(
         "front",
@@ -171,7 +171,7 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
             "(name = \"GATE\", service = \"gate\")".to_owned(),
             "(name = \"SHOP\", durableObjectNamespace = (className = \"Shop\", serviceName = \"origin\"))".to_owned(),
         ],
-        None,
+        &[],
     );
     config.socket(options.port, "front");
     Ok(config.to_text())

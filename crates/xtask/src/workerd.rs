@@ -75,24 +75,29 @@ impl Config {
         Ok(())
     }
 
-    /// A Worker, whose service has its name. `modules`: name, kind and file; `class`: its objects' class and key.
+    /// A Worker, whose service has its name. `modules`: name, kind and file; `classes`: its objects' classes and keys.
     pub fn worker(
         &mut self,
         name: &str,
         modules: &[(&str, &str, &Path)],
         bindings: &[String],
-        class: Option<(&str, &str)>,
+        classes: &[(&str, &str)],
     ) {
         let modules: String = modules
             .iter()
             .map(|(name, kind, file)| format!("    (name = {}, {kind} = embed {}),\n", text(name), path(file)))
             .collect();
         let bindings: String = bindings.iter().map(|binding| format!("    {binding},\n")).collect();
-        let objects = class.map_or_else(String::new, |(class, key)| {
-            format!(
-                "  durableObjectNamespaces = [(className = \"{class}\", uniqueKey = \"{key}\", enableSql = true)],\n  durableObjectStorage = (localDisk = \"disk\"),\n"
-            )
-        });
+        let listed: Vec<String> = classes
+            .iter()
+            .map(|(class, key)| format!("(className = \"{class}\", uniqueKey = \"{key}\", enableSql = true)"))
+            .collect();
+        let objects = if listed.is_empty() {
+            String::new()
+        } else {
+            let listed = listed.join(", ");
+            format!("  durableObjectNamespaces = [{listed}],\n  durableObjectStorage = (localDisk = \"disk\"),\n")
+        };
         self.service(name, &format!("worker = .{name}"));
         self.workers.push_str(&format!(
             "\nconst {name} :Workerd.Worker = (\n  modules = [\n{modules}  ],\n  compatibilityDate = \"{DATE}\",\n  bindings = [\n{bindings}  ],\n{objects});\n"
@@ -115,13 +120,16 @@ impl Config {
         let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
         let mut bindings = vec![
             "(name = \"KEYS\", durableObjectNamespace = \"KeyObject\")".to_owned(),
+            "(name = \"MACHINES\", durableObjectNamespace = \"MachineObject\")".to_owned(),
             origin.to_owned(),
             policy.to_owned(),
         ];
-        if let Ok(secret) = std::env::var("ONCEKEY_ADMIN") {
-            bindings.push(text_binding("ONCEKEY_ADMIN", &secret));
+        for name in ["ONCEKEY_ADMIN", "ONCEKEY_SERVICE"] {
+            if let Ok(secret) = std::env::var(name) {
+                bindings.push(text_binding(name, &secret));
+            }
         }
-        self.worker("gate", &modules, &bindings, Some(("KeyObject", "oncekey")));
+        self.worker("gate", &modules, &bindings, &[("KeyObject", "oncekey"), ("MachineObject", "oncekey-machine")]);
         Ok(())
     }
 

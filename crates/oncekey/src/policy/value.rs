@@ -3,6 +3,7 @@ use super::error::{ConfigError, ConfigErrorKind};
 use super::reader::step;
 use crate::canonical::DEEPEST;
 use crate::canonical::json::{Token, Tokens};
+use crate::select::NotJson;
 
 /// A JSON value of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,13 +114,6 @@ fn place(open: &[Open]) -> String {
 }
 
 fn not_json(json: &str, at: usize) -> Result<Value, ConfigError> {
-    let (mut line, mut column) = (1, 1);
-    for byte in json.bytes().take(at) {
-        column += 1;
-        if byte == b'\n' {
-            line += 1;
-            column = 1;
-        }
-    }
+    let NotJson { line, column } = NotJson::at(json.as_bytes(), at);
     Err(ConfigError { pointer: String::new(), kind: ConfigErrorKind::NotJson { line, column } })
 }

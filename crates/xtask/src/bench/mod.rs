@@ -173,13 +173,13 @@ impl Bed {
             "proxy",
             &[("proxy.mjs", "esModule", &scripts.join("proxy.mjs"))],
             std::slice::from_ref(&to_origin),
-            None,
+            &[],
         );
         config.worker(
             "twin",
             &[("twin.mjs", "esModule", &scripts.join("twin.mjs"))],
             &[to_origin, "(name = \"KEYS\", durableObjectNamespace = \"Twin\")".to_owned()],
-            Some(("Twin", "twin")),
+            &[("Twin", "twin")],
         );
         for (subject, port) in SUBJECTS.iter().zip(ports) {
             config.socket(port, subject.name());

@@ -1,0 +1,62 @@
+//! Calls of the front's to objects.
+
+use oncekey::{
+    attempt::Errand,
+    call::{Calls, Failed},
+    key::ScopedKey,
+};
+use wasm_bindgen::JsValue;
+use web_sys::{Headers, Request, Response};
+
+use crate::{
+    convert::{self, Failure, Fetcher, init, settled},
+    gate::Gate,
+};
+
+/// One call to the key's object. `headers` are the request's as the object shall see them; they get the errand.
+pub async fn ask(
+    gate: &Gate,
+    key: &ScopedKey,
+    errand: &Errand,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, Failed> {
+    send(|| gate.stub(key), &errand.encode(), request, headers, body).await
+}
+
+/// One call to an object, made once more where the platform says that it may succeed then.
+pub async fn send(
+    stub: impl Fn() -> Result<Fetcher, Failure>,
+    errand: &str,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, Failed> {
+    convert::set_errand(headers, errand);
+    let mut calls = Calls::default();
+    loop {
+        match call(&stub, request, headers, body).await {
+            Ok(response) => return Ok(response),
+            Err(failure) => {
+                if let Some(failed) = calls.failed(failure.fault()) {
+                    return Err(failed);
+                }
+            }
+        }
+    }
+}
+
+async fn call(
+    stub: &impl Fn() -> Result<Fetcher, Failure>,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, Failure> {
+    let init = init();
+    init.set_headers(headers);
+    if !body.is_null() {
+        init.set_body(body);
+    }
+    settled(stub()?.fetch_with(request, &init)?).await
+}

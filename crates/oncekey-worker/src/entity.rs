@@ -1,0 +1,231 @@
+//! The object of one entity: its state, history and outbox, and the alarm that hands effects over.
+//!
+//! Invariant: `e` holds the entity, `h1`, `h2`, … its history by version, `o1`, `o2`, … the effects by version that
+//! have not been handed over; a transition writes all three without an await between.
+
+use std::rc::Rc;
+
+use js_sys::{Array, ArrayBuffer, Uint8Array};
+use oncekey::{
+    attempt::{Attempt, Errand},
+    delivery::is_handed_over,
+    held::Held,
+    machine::{Entity, Given, Order, Outgoing, Step, kept, step},
+    negotiate::is_secret,
+    policy::Machine,
+    reply::{Refusal, Said},
+    target::split,
+};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{Request, Response};
+
+use crate::{
+    ask::{ask, send},
+    convert::{self, Ctx, Failure, Storage, clock, forget, js_time, settled},
+    front::{Body, Front, Stop},
+    gate::Gate,
+};
+
+/// Milliseconds after which an effect that could not be handed over is tried again.
+const AGAIN: u64 = 5_000;
+
+/// The front's part: who may ask, and whether there is such a machine. `path`: what follows the endpoint's name.
+pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Response, Stop> {
+    let Some(secret) = front.gate.secret("ONCEKEY_SERVICE") else {
+        return Err(Refusal::NoSuchEndpoint.into());
+    };
+    if !is_secret(front.fields.get("authorization").unwrap_or_default(), &secret) {
+        return Err(Refusal::Unauthorized.into());
+    }
+    let policy = &front.gate.policy;
+    let order = Order::parse(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
+    match (&order.transition, method) {
+        (Some(_), "POST") | (None, "GET" | "HEAD") => {}
+        (Some(_), _) => return Err(Refusal::MethodNotAllowed { allow: "POST" }.into()),
+        (None, _) => return Err(Refusal::MethodNotAllowed { allow: "GET, HEAD" }.into()),
+    }
+    let limit = policy.max_content.min(oncekey::machine::LONGEST_CONTENT);
+    let body = match order.transition {
+        None => JsValue::NULL,
+        Some(_) => match front.read(true, limit).await? {
+            Body::TooLarge => return Err(Refusal::ContentTooLarge { limit }.into()),
+            Body::Whole(body, bytes) => {
+                Given::parse(&bytes)?;
+                body
+            }
+        },
+    };
+    let stub = || front.gate.entity(&order.name());
+    match send(stub, &order.encode(), front.request, &front.stripped()?, &body).await {
+        Ok(response) => Ok(response),
+        Err(_) => Err(Refusal::StoreUnavailable.into()),
+    }
+}
+
+/// One entity's handler.
+pub struct EntityObject {
+    gate: Rc<Gate>,
+    storage: Storage,
+}
+
+impl EntityObject {
+    /// Reads nothing yet.
+    pub fn new(gate: Rc<Gate>, ctx: &Ctx) -> Self {
+        Self { gate, storage: ctx.storage() }
+    }
+
+    /// Does what the front orders.
+    pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
+        let refuse = |refusal: Refusal| front_refuse(&self.gate, request, &refusal);
+        let Some(order) = convert::errand(request).as_deref().and_then(Order::decode) else {
+            return refuse(Refusal::NoSuchEndpoint);
+        };
+        let content: ArrayBuffer = settled(request.array_buffer()?).await?;
+        let content = Uint8Array::new(&content).to_vec();
+        let Some(machine) = self.gate.policy.machine(&order.machine) else {
+            return refuse(Refusal::NoSuchEndpoint);
+        };
+        let Ok(entity) = self.load() else {
+            return refuse(Refusal::StoreUnavailable);
+        };
+        match &order.transition {
+            None => self.view(machine, entity.as_ref()),
+            Some(name) => match self.make(machine, &order, name, entity.as_ref(), &content, &request.url())? {
+                Ok(said) => convert::said(said),
+                Err(refusal) => refuse(refusal),
+            },
+        }
+    }
+
+    fn view(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
+        let Some(entity) = entity else {
+            return convert::said(Said::entity(&machine.initial, 0, ""));
+        };
+        let kv = self.storage.kv();
+        let mut history = String::new();
+        for version in kept(entity.version) {
+            history.push_str(if history.is_empty() { "" } else { "," });
+            history.push_str(&kv.get(&row('h', version))?.as_string().unwrap_or_default());
+        }
+        convert::said(Said::entity(&entity.state, entity.version, &history))
+    }
+
+    /// Makes a transition, all in one write.
+    fn make(
+        &self,
+        machine: &Machine,
+        order: &Order,
+        name: &str,
+        entity: Option<&Entity>,
+        content: &[u8],
+        url: &str,
+    ) -> Result<Result<Said, Refusal>, Failure> {
+        let Some(transition) = machine.transitions.iter().find(|transition| transition.name == name) else {
+            return Ok(Err(Refusal::NoSuchEndpoint));
+        };
+        let given = match Given::parse(content) {
+            Ok(given) => given,
+            Err(refusal) => return Ok(Err(refusal)),
+        };
+        let now = clock();
+        match step(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
+            Err(why) => Ok(Err(Refusal::KeyInvalid(why))),
+            Ok(Step::There) => Ok(Ok(Said::moved(&transition.to, false))),
+            Ok(Step::Conflict(refusal)) => Ok(Err(refusal)),
+            Ok(Step::Won(won)) => {
+                let kv = self.storage.kv();
+                let version = won.entity.version;
+                // The alarm first and the entity last: should either fail, what was written before counts for nothing.
+                if won.effect.is_some() {
+                    self.wake_at(now)?;
+                }
+                kv.put(&row('h', version), &JsValue::from_str(&won.entry))?;
+                if let Some(effect) = &won.effect {
+                    let parts = split(url);
+                    let target = [parts.scheme, "://", parts.host, &effect.path].concat();
+                    kv.put(&row('o', version), &outgoing(effect, &target))?;
+                }
+                self.save(&won.entity)?;
+                if let Some(old) = kept(version).start().checked_sub(1).filter(|old| *old > 0) {
+                    kv.delete(&row('h', old))?;
+                }
+                Ok(Ok(Said::moved(&won.entity.state, true)))
+            }
+        }
+    }
+
+    /// The alarm: hands over what is in the outbox. It never fails.
+    pub async fn alarm(&self) {
+        if !matches!(self.hand_over().await, Ok(true)) {
+            let _ = self.wake_at(clock() + AGAIN);
+        }
+    }
+
+    /// Says whether nothing is left.
+    async fn hand_over(&self) -> Result<bool, Failure> {
+        let kv = self.storage.kv();
+        while let Some(version) = self.load()?.and_then(|entity| entity.pending.first().copied()) {
+            // Should this be the last that is heard of it.
+            self.wake_at(clock() + AGAIN)?;
+            let name = row('o', version);
+            let Some((attempt, head, content)) = incoming(&kv.get(&name)?) else {
+                return Ok(false);
+            };
+            let request = convert::held_request(&head)?;
+            let key = attempt.scoped_key.clone();
+            let errand = Errand::Accept(attempt);
+            let answer = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
+            if !answer.is_ok_and(|answer| is_handed_over(answer.status())) {
+                return Ok(false);
+            }
+            let Some(mut entity) = self.load()? else {
+                return Ok(true);
+            };
+            entity.handed_over(version);
+            self.save(&entity)?;
+            kv.delete(&name)?;
+        }
+        Ok(true)
+    }
+
+    /// An error also where bytes are stored that no known version wrote.
+    fn load(&self) -> Result<Option<Entity>, Failure> {
+        let row = self.storage.kv().get("e")?;
+        if row.is_undefined() {
+            return Ok(None);
+        }
+        let entity = row.dyn_into::<Uint8Array>().ok().and_then(|bytes| Entity::decode(&bytes.to_vec()));
+        entity.map(Some).ok_or_else(|| JsValue::UNDEFINED.into())
+    }
+
+    fn save(&self, entity: &Entity) -> Result<(), Failure> {
+        Ok(self.storage.kv().put("e", &Uint8Array::from(entity.encode().as_slice()))?)
+    }
+
+    fn wake_at(&self, at: u64) -> Result<(), Failure> {
+        forget(&self.storage.set_alarm(js_time(at))?);
+        Ok(())
+    }
+}
+
+fn row(kind: char, version: u32) -> String {
+    let mut name = version.to_string();
+    name.insert(0, kind);
+    name
+}
+
+/// An effect as its row: terms, head, content.
+fn outgoing(effect: &Outgoing, url: &str) -> JsValue {
+    let content = Uint8Array::from(effect.content.as_bytes());
+    Array::of3(&effect.attempt.encode().into(), &Held::json(url).encode().into(), &content).into()
+}
+
+fn incoming(row: &JsValue) -> Option<(Attempt, Held, JsValue)> {
+    let row = row.dyn_ref::<Array>()?;
+    Some((Attempt::parse(&row.get(0).as_string()?)?, Held::decode(&row.get(1).as_string()?)?, row.get(2)))
+}
+
+fn front_refuse(gate: &Gate, request: &Request, refusal: &Refusal) -> Result<Response, Failure> {
+    let fields = convert::negotiation(&request.headers());
+    convert::said(refusal.render(&crate::front::audience(&gate.policy, &fields), None))
+}
