@@ -59,6 +59,8 @@ export async function serve() {
   const plans = new Map();
   /** @type {Map<string, { state: string, status?: number }>} */
   const keys = new Map();
+  /** What a gate in front would have let happen: one effect a key, and one for each request without a key. */
+  const orders = new Set();
   const page = { html: "", files: "", headers: /** @type {Record<string, string>} */ ({}) };
 
   const server = createServer((request, response) => {
@@ -117,6 +119,7 @@ export async function serve() {
     const key = one.fields[0] ?? one.header ?? "";
     const plan = plans.get(url.pathname) ?? [];
     const fault = (plan.length > 1 ? plan.shift() : plan[0]) ?? {};
+    if ((fault.status ?? 200) < 400) orders.add(key || sent.length);
     keys.set(key, { state: "running" });
     await new Promise((resolve) => setTimeout(resolve, fault.wait ?? 0));
     if (fault.drop) {
@@ -134,6 +137,7 @@ export async function serve() {
   return {
     url: `http://127.0.0.1:${port}/`,
     sent,
+    orders,
     /**
      * Sets the page; `files` is a folder that its scripts come from, instead of the usual ones.
      * @param {string} body @param {string} [head] @param {Record<string, string>} [headers] @param {string} [module] @param {string} [files]
