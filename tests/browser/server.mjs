@@ -61,7 +61,7 @@ export async function serve() {
   const keys = new Map();
   /** What a gate in front would have let happen: one effect a key, and one for each request without a key. */
   const orders = new Set();
-  const page = { html: "", files: "", headers: /** @type {Record<string, string>} */ ({}) };
+  const page = { html: "", files: "", policy: /** @type {object | undefined} */ (undefined), headers: /** @type {Record<string, string>} */ ({}) };
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
@@ -73,6 +73,9 @@ export async function serve() {
   async function get({ pathname }, response) {
     const html = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
     if (pathname === "/") return void response.writeHead(200, { ...html, ...page.headers }).end(page.html);
+    if (pathname === "/.well-known/idempotency" && page.policy) {
+      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(page.policy));
+    }
     if (pathname.startsWith("/.oncekey/keys/")) {
       const state = keys.get(decodeURIComponent(pathname.slice("/.oncekey/keys/".length))) ?? { state: "absent" };
       return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(state));
@@ -147,6 +150,8 @@ export async function serve() {
       page.headers = headers;
       page.files = files;
     },
+    /** What the gate publishes; nothing until then. @param {object} policy */
+    publish: (policy) => void (page.policy = policy),
     /** Plans the answers of a path; the last one stays. @param {string} path @param {...Fault} faults */
     plan: (path, ...faults) => void plans.set(path, faults),
     close() {
