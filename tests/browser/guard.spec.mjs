@@ -67,7 +67,7 @@ describe("guard", { timeout: 300_000 }, () => {
         await until(async () => !(await marks())[0], "free");
         assert.deepEqual(await marks(), ["", "", "disabled"]);
         assert.equal(await page.locator("[role=status]").textContent(), "");
-      }, SLOW);
+      }, { "/orders": [{ wait: 2000 }] });
     });
 
     test(`${htmx}: other triggers pass while a form is busy`, () => {

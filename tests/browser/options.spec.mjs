@@ -43,7 +43,7 @@ describe("options", { timeout: 300_000 }, () => {
       assert.match(sent[0]?.content ?? "", /"go","1"/, "its value is sent all the same");
       await page.waitForSelector("#buy:not([disabled]):not([aria-disabled])");
       assert.equal(await page.locator("#off[disabled]").count(), 1);
-    }, SLOW));
+    }, { "/orders": [{ wait: 2000 }] }));
 
   test("origins: another web origin gets the key only where it is listed", async () => {
     const other = await serve();
