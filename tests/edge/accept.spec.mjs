@@ -262,9 +262,10 @@ describe("the gate dies", () => {
     const states = await Promise.all([...spots, last].map(async (spot) => (await ended(spot)).state));
     const fate = states.pop();
     assert.deepEqual(states, ["completed", "completed", "unknown", "completed", "completed", "completed"]);
-    // The last one may have been under way when the gate died.
+    // The last one may have been under way when the gate died, before or after the origin had it.
     assert.ok(fate === "completed" || fate === "unknown", fate);
-    await last.ran(1);
+    const reached = await last.effects();
+    assert.ok(fate === "completed" ? reached === 1 : reached <= 1, `${fate}, ${reached}`);
     for (const [at, spot] of spots.entries()) await spot.ran([1, 2, 1, 2, 2, 1][at]);
   });
 

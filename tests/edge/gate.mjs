@@ -19,7 +19,7 @@ export const ADMIN = "an operator's secret";
 const START = 300_000;
 
 /** A free port below those that the system hands out by itself. @returns {Promise<number>} */
-function freePort() {
+export function freePort() {
   const port = 20_000 + Math.floor(Math.random() * 12_000);
   return new Promise((resolve) => {
     const server = net.createServer().once("error", () => resolve(freePort()));
@@ -59,6 +59,8 @@ export class Gate {
     this.config = join(this.room, "policy.json");
     this.env = env;
     this.port = 0;
+    /** Where messages are taken, if they are. */
+    this.queuePort = 0;
     this.output = "";
     writeFileSync(this.config, typeof policy === "string" ? policy : JSON.stringify(policy));
     process.once("exit", () => this.child?.kill("SIGKILL"));
@@ -81,6 +83,7 @@ export class Gate {
     const serve = process.env.ONCEKEY_SERVE;
     assert.ok(serve, "ONCEKEY_SERVE names no program");
     const options = { port: this.port, origin: this.origin, config: this.config, state: this.state };
+    if (this.queuePort) Object.assign(options, { "queue-port": this.queuePort });
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
     const child = spawn(serve, ["serve", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...env, ...this.env } });
@@ -141,10 +144,11 @@ export class World {
     this.count = 0;
   }
 
-  /** @param {unknown} policy @param {Record<string, string>} [env] */
-  static async start(policy, env) {
+  /** @param {unknown} policy @param {Record<string, string>} [env] @param {boolean} [queues] */
+  static async start(policy, env, queues = false) {
     const origin = await startOrigin();
     const gate = new Gate(origin.url, policy, env);
+    if (queues) gate.queuePort = await freePort();
     try {
       return new World(await gate.start(), origin);
     } catch (failure) {

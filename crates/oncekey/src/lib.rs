@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attempt;
+pub mod batch;
 pub mod canonical;
 pub mod date;
 pub mod decision;
