@@ -188,7 +188,7 @@ proptest! {
         let mut next = 0;
         let mut choice = choices.iter().cycle();
         loop {
-            while next < items.len() && line.has_room(0) {
+            while next < items.len() && line.has_room(0, 0) {
                 assert_eq!(line.join(items[next].map(key).as_ref()), next);
                 next += 1;
             }
@@ -228,14 +228,14 @@ proptest! {
 #[test]
 fn no_room_behind_answers_that_wait() {
     let mut line = Line::default();
-    assert!(line.has_room(0) && !line.has_room(5_000_000));
+    assert!(line.has_room(63, 0) && !line.has_room(64, 0) && !line.has_room(0, 5_000_000));
     for at in 0..64 {
-        assert!(line.has_room(0), "{at}");
+        assert!(line.has_room(0, 0), "{at}");
         line.join(Some(&key(at)));
     }
-    assert!(!line.has_room(0));
+    assert!(!line.has_room(0, 0));
     line.end(1);
-    assert!(!line.has_room(0), "the first is not done");
+    assert!(!line.has_room(0, 0), "the first is not done");
     line.end(0);
-    assert!(line.has_room(0));
+    assert!(line.has_room(0, 0));
 }

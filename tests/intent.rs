@@ -3,10 +3,10 @@ use std::collections::HashSet;
 
 use oncekey::intent::{
     Choice, Digest, Kept, Look, Stage, after, after_look, choose, has_fields, is_copy, is_unsafe, is_volatile,
-    plain_grace, uuid,
+    plain_grace,
 };
-use oncekey::{key::Key, retry::Outcome};
-use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
+use oncekey::retry::Outcome;
+use proptest::prelude::{prop_assert, proptest};
 
 const NOW: u64 = 1_700_000_000_000;
 const RETENTION: u64 = 86_400_000;
@@ -129,14 +129,6 @@ fn parts_are_not_joined() {
 }
 
 proptest! {
-    #[test]
-    fn a_minted_key_is_a_uuid_of_version_4(high: u64, low: u64) {
-        let text = uuid(high, low);
-        prop_assert!(Key::from_content(&text).unwrap().is_uuid());
-        prop_assert_eq!(&text[14..15], "4");
-        prop_assert!("89ab".contains(&text[19..20]));
-    }
-
     #[test]
     fn a_digest_stays_exact_as_a_number_of_the_page(parts: Vec<String>) {
         let mut digest = Digest::default();

@@ -4,7 +4,7 @@
 /**
  * @typedef {{ fetch(request: Request): Promise<Response> }} Service
  * @typedef {{ get(id: unknown): Service, idFromName(name: string): unknown }} Namespace
- * @typedef {{ PAGE: string, CSS: string, SCRIPT: string, HTMX: string, GATE: Service, SHOP: Namespace }} Env
+ * @typedef {{ PAGE: string, CSS: string, SCRIPT: string, HTMX: string, REACT_PAGE: string, REACT: string, GATE: Service, SHOP: Namespace }} Env
  */
 
 const POLICY = [
@@ -23,6 +23,8 @@ const FILES = {
   "/": { type: "text/html", text: (env) => env.PAGE },
   "/demo.css": { type: "text/css", text: (env) => env.CSS },
   "/demo.js": { type: "text/javascript", text: (env) => env.SCRIPT },
+  "/react": { type: "text/html", text: (env) => env.REACT_PAGE },
+  "/react.js": { type: "text/javascript", text: (env) => env.REACT },
   "/vendor/htmx.js": { type: "text/javascript", text: (env) => env.HTMX },
 };
 

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -58,7 +59,7 @@ export async function serve() {
   const plans = new Map();
   /** @type {Map<string, { state: string, status?: number }>} */
   const keys = new Map();
-  const page = { html: "", headers: /** @type {Record<string, string>} */ ({}) };
+  const page = { html: "", files: "", headers: /** @type {Record<string, string>} */ ({}) };
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
@@ -74,12 +75,23 @@ export async function serve() {
       const state = keys.get(decodeURIComponent(pathname.slice("/.oncekey/keys/".length))) ?? { state: "absent" };
       return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(state));
     }
-    const file = /^\/(htmx\d)\.js$/.exec(pathname);
-    if (file || /oncekey\d?\.js$/.test(pathname)) {
-      const path = file ? fileURLToPath(new URL(`${file[1]}/dist/htmx.min.js`, MODULES)) : /** @type {string} */ (module);
-      return void response.writeHead(200, { "content-type": "text/javascript" }).end(await readFile(path));
+    const file = fileOf(pathname);
+    if (file) {
+      const late = plans.get(pathname)?.[0]?.wait;
+      if (late) await new Promise((resolve) => setTimeout(resolve, late));
+      const type = file.endsWith(".wasm") ? "application/wasm" : "text/javascript";
+      return void response.writeHead(200, { "content-type": type }).end(await readFile(file));
     }
     response.writeHead(pathname === "/done" ? 200 : 404, html).end(`<title>done</title>${MODULE}<p id=done>done</p>`);
+  }
+
+  /** The script behind an address. @param {string} pathname */
+  function fileOf(pathname) {
+    if (page.files) return /\.(js|wasm)$/.test(pathname) ? join(page.files, pathname) : undefined;
+    const [, htmx, extension] = /^\/(htmx\d)(-compat)?\.js$/.exec(pathname) ?? [];
+    if (htmx) return fileURLToPath(new URL(extension ? `${htmx}/dist/ext/htmx-2-compat.js` : `${htmx}/dist/htmx.min.js`, MODULES));
+    if (pathname === "/bootstrap.js") return join(dirname(/** @type {string} */ (module)), "bootstrap.js");
+    return /^\/oncekey\d?\.js$/.test(pathname) ? module : undefined;
   }
 
   /**
@@ -122,10 +134,14 @@ export async function serve() {
   return {
     url: `http://127.0.0.1:${port}/`,
     sent,
-    /** Sets the page. @param {string} body @param {string} [head] @param {Record<string, string>} [headers] */
-    page(body, head = "", headers = {}) {
-      page.html = `<!doctype html><meta charset=utf-8><title>page</title>${head}${MODULE}<body>${body}<div id=out></div>`;
+    /**
+     * Sets the page; `files` is a folder that its scripts come from, instead of the usual ones.
+     * @param {string} body @param {string} [head] @param {Record<string, string>} [headers] @param {string} [module] @param {string} [files]
+     */
+    page(body, head = "", headers = {}, module = MODULE, files = "") {
+      page.html = `<!doctype html><meta charset=utf-8><title>page</title>${head}${module}<body>${body}<div id=out></div>`;
       page.headers = headers;
+      page.files = files;
     },
     /** Plans the answers of a path; the last one stays. @param {string} path @param {...Fault} faults */
     plan: (path, ...faults) => void plans.set(path, faults),
@@ -152,16 +168,16 @@ async function read(bytes, type = "") {
 /**
  * Runs one case: a server and a browser profile of its own, the page open and the module ready.
  * @param {import("playwright-core").Browser} browser
- * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean }} page
+ * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean, module?: string, files?: string, waitUntil?: "load" | "commit" }} page
  * @param {(at: { page: import("playwright-core").Page, site: Awaited<ReturnType<typeof serve>>, sent: Sent[], said: () => Promise<any[]> }) => Promise<void>} act
  * @param {Record<string, Fault[]>} [plans]
  */
-export async function visit(browser, { body, head, headers, ready = true }, act, plans = {}) {
+export async function visit(browser, { body, head, headers, module, files, ready = true, waitUntil = "load" }, act, plans = {}) {
   const site = await serve();
   const context = await browser.newContext();
   context.setDefaultTimeout(10_000);
   try {
-    site.page(body, head, headers);
+    site.page(body, head, headers, module, files);
     for (const [path, faults] of Object.entries(plans)) site.plan(path, ...faults);
     const page = await context.newPage();
     await page.addInitScript(() => {
@@ -172,7 +188,7 @@ export async function visit(browser, { body, head, headers, ready = true }, act,
           /** @type {any} */ (window).said.push({ name, on: target.id ?? "", .../** @type {CustomEvent} */ (event).detail });
         });
     });
-    await page.goto(site.url);
+    await page.goto(site.url, { waitUntil });
     if (ready) await page.waitForSelector("html[data-oncekey=ready]");
     await act({ page, site, sent: site.sent, said: () => page.evaluate(() => /** @type {any} */ (window).said) });
   } finally {

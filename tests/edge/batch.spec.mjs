@@ -212,11 +212,11 @@ describe("batches", () => {
   });
 
   test("thousands of items", async () => {
-    const list = orders(2000);
+    const list = orders(300);
     assert.ok((await items("many", { items: list })).every(({ status }) => status === 201));
-    assert.equal(await world.origin.effects("/many"), 2000);
-    const bad = await items("many", { items: Array(20_000).fill(0) });
-    assert.equal(bad.length, 20_000);
+    assert.equal(await world.origin.effects("/many"), 300);
+    const bad = await items("many", { items: Array(5_000).fill(0) });
+    assert.equal(bad.length, 5_000);
     assert.ok(bad.every(({ status }) => status === 400));
   });
 

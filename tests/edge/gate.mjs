@@ -49,12 +49,19 @@ export async function until(holds, what, ms = 15_000) {
   }
 }
 
+/** What runs must not outlive its spec. @type {Set<Gate>} */
+const gates = new Set();
+process.once("exit", () => gates.forEach((gate) => gate.child?.kill("SIGKILL")));
+
 /** One `serve`, which can be started again on the same port and state. */
 export class Gate {
-  /** @param {string} origin @param {unknown} policy a text, or what becomes JSON @param {Record<string, string>} [env] */
-  constructor(origin, policy, env = { ONCEKEY_ADMIN: ADMIN }) {
+  /**
+   * @param {string} origin @param {unknown} policy a text, or what becomes JSON @param {Record<string, string>} [env]
+   * @param {string} [base] where its folder is made
+   */
+  constructor(origin, policy, env = { ONCEKEY_ADMIN: ADMIN }, base = tmpdir()) {
     this.origin = origin;
-    this.room = mkdtempSync(join(tmpdir(), "oncekey-edge-"));
+    this.room = mkdtempSync(join(base, "oncekey-edge-"));
     this.state = join(this.room, "state");
     this.config = join(this.room, "policy.json");
     this.env = env;
@@ -62,8 +69,10 @@ export class Gate {
     /** Where messages are taken, if they are. */
     this.queuePort = 0;
     this.output = "";
+    /** Whether its files may be kept from growing while it runs. */
+    this.frail = false;
     writeFileSync(this.config, typeof policy === "string" ? policy : JSON.stringify(policy));
-    process.once("exit", () => this.child?.kill("SIGKILL"));
+    gates.add(this);
   }
 
   /** Starts it; resolves when it says that it is ready. */
@@ -86,7 +95,9 @@ export class Gate {
     if (this.queuePort) Object.assign(options, { "queue-port": this.queuePort });
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
-    const child = spawn(serve, ["serve", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...env, ...this.env } });
+    // The signal that ends a program whose file may not grow: without it the write fails, as on a full disk.
+    const [program, before] = this.frail ? ["bash", ["-c", `trap '' XFSZ; exec "$0" "$@"`, serve]] : [serve, []];
+    const child = spawn(program, [...before, "serve", ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...env, ...this.env } });
     this.child = child;
     const ready = new Promise((/** @type {(value?: any) => void} */ resolve) => {
       const heard = (/** @type {Buffer} */ data) => {
@@ -131,6 +142,7 @@ export class Gate {
   /** Ends it for good. */
   async end() {
     if (this.child?.exitCode === null && this.child.signalCode === null) await this.kill();
+    gates.delete(this);
     rmSync(this.room, { recursive: true, force: true });
   }
 }
@@ -144,10 +156,10 @@ export class World {
     this.count = 0;
   }
 
-  /** @param {unknown} policy @param {Record<string, string>} [env] @param {boolean} [queues] */
-  static async start(policy, env, queues = false) {
+  /** @param {unknown} policy @param {Record<string, string>} [env] @param {string} [base] @param {boolean} [queues] */
+  static async start(policy, env, base, queues = false) {
     const origin = await startOrigin();
-    const gate = new Gate(origin.url, policy, env);
+    const gate = new Gate(origin.url, policy, env, base);
     if (queues) gate.queuePort = await freePort();
     try {
       return new World(await gate.start(), origin);

@@ -20,7 +20,7 @@ before(async () => {
     probe: { path: "/probe", unanswered: { probe: "/lookup/{key}" } },
     hang: { path: "/hang", lease: 2 },
   };
-  world = await World.start({ queues }, {}, true);
+  world = await World.start({ queues }, {}, undefined, true);
 });
 after(() => world?.end());
 

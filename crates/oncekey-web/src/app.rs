@@ -1,14 +1,15 @@
 //! The page's one set of options and what is in flight. Nothing calls out to the page while it is borrowed.
 
-use std::cell::RefCell;
+use std::cell::UnsafeCell;
 
 use oncekey::retry::Plan;
 
 use crate::{
-    dom::{Js, Waiter},
+    dom::{Js, Waiter, call1},
     flight::Flight,
     guard::Lock,
     htmx::Wire,
+    names::INCLUDES,
     send::Joint,
     subject::Subject,
 };
@@ -34,11 +35,9 @@ pub struct App {
     /// Busy intents.
     pub locks: Vec<Lock>,
     /// The last number given to a lock or a waiter.
-    pub last: u32,
+    pub last: i32,
     /// What waits for the page, by number.
-    pub waiters: Vec<(u32, Waiter)>,
-    /// When an intent was last free again, of the clock that stamps events.
-    pub ended: Vec<(Js, f64)>,
+    pub waiters: Vec<(i32, Waiter)>,
     /// `send`s of named intents under way.
     pub joints: Vec<Joint>,
     /// A request of htmx 1.9 or 2 between its configuration and its sending.
@@ -55,8 +54,8 @@ pub struct App {
 }
 
 thread_local! {
-    static APP: RefCell<App> = const {
-        RefCell::new(App {
+    static APP: UnsafeCell<App> = const {
+        UnsafeCell::new(App {
             header: Js::UNDEFINED,
             field: Js::UNDEFINED,
             origins: Js::UNDEFINED,
@@ -68,7 +67,6 @@ thread_local! {
             locks: Vec::new(),
             last: 0,
             waiters: Vec::new(),
-            ended: Vec::new(),
             joints: Vec::new(),
             configured: None,
             waiting: Vec::new(),
@@ -79,9 +77,11 @@ thread_local! {
     };
 }
 
-/// Reads or changes the state.
+/// Reads or changes the state. `f` moves values in and out; at most it compares them or reads a member, and nothing that
+/// it calls leads back here. Under that rule a `RefCell` would only count to one, at every place of use.
 pub fn with<T>(f: impl FnOnce(&mut App) -> T) -> T {
-    APP.with_borrow_mut(f)
+    // SAFETY: one thread, and by the rule above no second borrow begins before this one ends.
+    APP.with(|app| unsafe { f(&mut *app.get()) })
 }
 
 /// Whether a field's name is the key's.
@@ -91,7 +91,8 @@ pub fn is_field(name: &Js) -> bool {
 
 /// Whether another web origin may get the key.
 pub fn is_friend(origin: &Js) -> bool {
-    with(|app| crate::dom::call1(&app.origins, "includes", origin).is_truthy())
+    let origins = with(|app| app.origins.clone());
+    call1(&origins, INCLUDES, origin).is_truthy()
 }
 
 /// The form field's name.

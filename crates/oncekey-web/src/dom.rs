@@ -1,47 +1,53 @@
 //! The page as Rust sees it: the functions of `platform.mjs`, and helpers with types around them.
 //!
 //! Every binding of web-sys is an import and a shim of its own; these few are shared by all and keep the file small.
+//! They take and give references and numbers only, so wasm calls them without a wrapper in between.
 
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
-use crate::app;
+use crate::{
+    app,
+    names::{Name, PREVENT_DEFAULT, STOP},
+};
 
 /// Any value of the page.
 pub type Js = JsValue;
 
 #[wasm_bindgen(module = "/src/platform.mjs")]
 extern "C" {
-    /// The window.
-    pub fn window() -> Js;
     /// A member, or a member's member (`a.b`); `undefined` where there is none.
-    pub fn get(of: &Js, path: &str) -> Js;
+    pub fn get(of: &Js, path: Name) -> Js;
+    /// A member of the window.
+    pub fn global(path: Name) -> Js;
+    /// A name as a text of the page.
+    pub fn word(name: Name) -> Js;
     /// An item of an array or a list.
-    pub fn item(of: &Js, index: u32) -> Js;
+    pub fn item(of: &Js, index: i32) -> Js;
     /// Sets a member.
-    pub fn set(of: &Js, name: &str, value: &Js);
+    pub fn set(of: &Js, name: Name, value: &Js);
     /// As [`set`], of a name that the page gave.
-    #[wasm_bindgen(js_name = set)]
     pub fn put(of: &Js, name: &Js, value: &Js);
     /// Calls a method; `undefined` if it throws.
-    #[wasm_bindgen(js_name = call)]
-    pub fn call(of: &Js, name: &str) -> Js;
+    pub fn call(of: &Js, name: Name) -> Js;
     /// As [`call`], one argument.
     #[wasm_bindgen(js_name = call)]
-    pub fn call1(of: &Js, name: &str, a: &Js) -> Js;
-    /// As [`call`], a text.
-    #[wasm_bindgen(js_name = call)]
-    pub fn call_text(of: &Js, name: &str, a: &str) -> Js;
+    pub fn call1(of: &Js, name: Name, a: &Js) -> Js;
     /// As [`call`], two arguments.
     #[wasm_bindgen(js_name = call)]
-    pub fn call2(of: &Js, name: &str, a: &Js, b: &Js) -> Js;
-    /// JSON of the page's own origin, as a promise.
-    pub fn ask(path: &str) -> Js;
+    pub fn call2(of: &Js, name: Name, a: &Js, b: &Js) -> Js;
+    /// An attribute's text, or `null`.
+    #[wasm_bindgen(js_name = attr)]
+    pub fn attribute(element: &Js, name: Name) -> Js;
+    /// The nearest of an element and its ancestors that matches.
+    pub fn closest(element: &Js, selector: Name) -> Js;
+    /// JSON of the page's own origin, as a promise: an address, a part of it to encode, the rest.
+    pub fn ask(path: Name, part: &Js, rest: Name) -> Js;
     /// What is kept under a name.
     pub fn recall(name: &Js) -> Js;
     /// Keeps a value under a name; `undefined` forgets it.
     pub fn keep(name: &Js, value: &Js);
     /// A value to keep.
-    pub fn record(key: &Js, stage: u32, since: f64, content: f64) -> Js;
+    pub fn record(key: &Js, stage: i32, since: f64, content: f64) -> Js;
     /// The names kept that begin so.
     pub fn names(start: &Js) -> Js;
     /// An intent's name.
@@ -49,43 +55,62 @@ extern "C" {
     /// Names and values of content.
     pub fn pairs(body: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.
-    pub fn parse(url: &str) -> Js;
+    pub fn parse(url: &Js) -> Js;
+    /// A key nobody has used: a UUID of version 4 (RFC 9562 5.4).
+    pub fn mint() -> Js;
     /// 32 random bits.
     pub fn random() -> u32;
     /// Calls `resolve` or `reject` of each in a list.
-    pub fn settle(calls: &Js, value: &Js, ok: bool);
+    pub fn settle(calls: &Js, value: &Js, ok: i32);
     /// Marks an element with an attribute.
-    pub fn mark(element: &Js, name: &str, value: &str);
+    pub fn mark(element: &Js, name: Name, value: Name);
     /// Undoes one mark.
-    pub fn unmark(element: &Js, name: &str);
+    pub fn unmark(element: &Js, name: Name);
     /// Takes all marks away.
     pub fn unmark_all();
     /// Says a text in the live region.
-    pub fn say(words: &str);
+    pub fn say(words: &Js);
     /// What an answer's head says.
     pub fn head(answer: &Js) -> Js;
     /// One attempt by fetch.
     pub fn launch(fetch: &Js, input: &Js, init: &Js, signal: &Js, ms: f64) -> Js;
+    /// How long htmx 4 lets an attempt take, as it writes it.
+    pub fn time_limit(init: &Js) -> Js;
     /// Puts a function in the place of a request's fetch; it gets the call: `url`, `init`, `fetch`, `resolve`, `reject`.
-    pub fn replace_fetch(ctx: &Js, ticket: u32);
+    pub fn replace_fetch(ctx: &Js, ticket: i32);
     /// Tells what an xhr sends, instead of sending it.
-    pub fn catch_send(xhr: &Js, ticket: u32);
+    pub fn catch_send(xhr: &Js, ticket: i32);
     /// Sends, and takes the xhr's listeners.
-    pub fn transmit(xhr: &Js, body: &Js, ticket: u32) -> Js;
+    pub fn transmit(xhr: &Js, body: &Js, ticket: i32) -> Js;
     /// Opens an xhr again, with its headers.
     pub fn reopen(info: &Js);
     /// Gives the xhr back, with the event that its listeners wait for.
     pub fn hand_over(xhr: &Js, were: &Js, event: &Js);
-    /// Milliseconds since the page began, of the clock that stamps events.
-    pub fn page_time() -> f64;
-    /// An event of ours on an element, or on the document where it is gone.
-    #[wasm_bindgen(js_name = emit)]
-    pub fn fire(target: &Js, kind: &str, key: &Js, attempt: u32, reason: &str, delay: f64);
+    /// An intent is free again: now, of the clock that stamps events.
+    pub fn end_now(name: &Js);
+    /// When an intent was last free again; 0 is never.
+    pub fn ended(name: &Js) -> f64;
 
+    #[wasm_bindgen(js_name = measure)]
+    fn measure_js(value: &Js) -> i32;
+    #[wasm_bindgen(js_name = copy)]
+    fn copy_js(address: i32);
+    #[wasm_bindgen(js_name = decode)]
+    fn decode_js(address: i32, length: i32) -> Js;
+    #[wasm_bindgen(js_name = emit)]
+    fn emit_js(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &Js, delay: f64);
+    #[wasm_bindgen(js_name = is)]
+    fn is_js(of: &Js, path: Name) -> i32;
+    #[wasm_bindgen(js_name = says)]
+    fn says_js(of: &Js, path: Name, word: Name) -> i32;
+    #[wasm_bindgen(js_name = number)]
+    fn number_js(of: &Js) -> f64;
+    #[wasm_bindgen(js_name = size)]
+    fn size_js(of: &Js) -> i32;
     #[wasm_bindgen(js_name = then)]
-    fn then_js(promise: &Js, ticket: u32);
+    fn then_js(promise: &Js, ticket: i32);
     #[wasm_bindgen(js_name = later)]
-    fn later_js(ms: f64, ticket: u32, online: bool);
+    fn later_js(ms: f64, ticket: i32, online: i32);
     #[wasm_bindgen(js_name = now)]
     fn now_js() -> f64;
 }
@@ -102,9 +127,9 @@ pub fn millis(value: f64) -> u64 {
 }
 
 /// A small number of the platform; nonsense is 0.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is meant")]
-pub fn small(value: &Js) -> u32 {
-    number(value) as u32
+#[allow(clippy::cast_possible_truncation, reason = "`as` saturates, which is what is meant")]
+pub fn small(value: &Js) -> i32 {
+    number(value) as i32
 }
 
 /// A number as the platform wants it.
@@ -113,48 +138,74 @@ pub fn double(value: u64) -> f64 {
     value as f64
 }
 
+/// A place in wasm's memory, as the platform wants it. It may be written to from there.
+#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "a page's wasm has 31 bits of memory")]
+fn address(of: *const u8) -> i32 {
+    of.expose_provenance() as i32
+}
+
+/// A value that is a text. As wasm-bindgen's own `as_string`, for a quarter of its glue.
+pub fn string(value: &Js) -> Option<String> {
+    let length = usize::try_from(measure_js(value)).ok()?;
+    let mut bytes = vec![0; length];
+    copy_js(address(bytes.as_mut_ptr()));
+    // SAFETY: what was measured is what was copied, and the platform's encoder makes nothing but UTF-8.
+    Some(unsafe { String::from_utf8_unchecked(bytes) })
+}
+
+/// Whether a value is a text.
+pub fn is_text(value: &Js) -> bool {
+    measure_js(value) >= 0
+}
+
+/// A text of the page.
+pub fn js(text: &str) -> Js {
+    decode_js(address(text.as_ptr()), i32::try_from(text.len()).unwrap_or(0))
+}
+
 /// A member's text.
-pub fn text(of: &Js, path: &str) -> Option<String> {
-    get(of, path).as_string()
+pub fn text(of: &Js, path: Name) -> Option<String> {
+    string(&get(of, path))
 }
 
 /// A value's number; anything else is 0.
 pub fn number(value: &Js) -> f64 {
-    value.as_f64().unwrap_or(0.0)
+    number_js(value)
 }
 
 /// Whether a member is truthy.
-pub fn is(of: &Js, path: &str) -> bool {
-    get(of, path).is_truthy()
+pub fn is(of: &Js, path: Name) -> bool {
+    is_js(of, path) != 0
+}
+
+/// Whether a member is this very text.
+pub fn says(of: &Js, path: Name, word: Name) -> bool {
+    says_js(of, path, word) != 0
 }
 
 /// An attribute's text.
-pub fn attr(element: &Js, name: &str) -> Option<String> {
-    call_text(element, "getAttribute", name).as_string()
-}
-
-/// The nearest of an element and its ancestors that matches.
-pub fn closest(element: &Js, selector: &str) -> Js {
-    call_text(element, "closest", selector)
+pub fn attr(element: &Js, name: Name) -> Option<String> {
+    string(&attribute(element, name))
 }
 
 /// Calls `f` with the items of an array or a list until it says no more.
 pub fn each(list: &Js, f: &mut dyn FnMut(Js) -> bool) {
     let mut index = 0;
-    loop {
-        let next = item(list, index);
-        if next.is_undefined() || !f(next) {
-            return;
-        }
+    while index < size_js(list) && f(item(list, index)) {
         index += 1;
     }
+}
+
+/// An event of ours on an element, or on the document where it is gone.
+pub fn fire(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &str, delay: u64) {
+    emit_js(target, kind, key, attempt, &js(reason), double(delay));
 }
 
 /// What waits for the page, called once with a value and whether all went well.
 pub type Waiter = Box<dyn FnOnce(Js, bool)>;
 
 /// Lets something wait for the page, which resumes it by the number. A closure of wasm-bindgen would cost more glue.
-pub fn ticket(f: Waiter) -> u32 {
+pub fn ticket(f: Waiter) -> i32 {
     app::with(|app| {
         app.last += 1;
         app.waiters.push((app.last, f));
@@ -163,7 +214,7 @@ pub fn ticket(f: Waiter) -> u32 {
 }
 
 /// Resumes what waits under a number; one that was resumed before is nothing.
-pub fn resume(ticket: u32, value: Js, ok: bool) {
+pub fn resume(ticket: i32, value: Js, ok: bool) {
     let waiter = app::with(|app| {
         let place = app.waiters.iter().position(|(other, _)| *other == ticket)?;
         Some(app.waiters.swap_remove(place).1)
@@ -179,17 +230,17 @@ pub fn then(promise: &Js, f: Waiter) {
 }
 
 /// Calls back once after so many milliseconds.
-pub fn later(ms: f64, f: Waiter) {
-    later_js(ms, ticket(f), false);
+pub fn later(ms: u64, f: Waiter) {
+    later_js(double(ms), ticket(f), 0);
 }
 
 /// As [`later`], and not before the browser is on line.
-pub fn retry(ms: f64, f: Waiter) {
-    later_js(ms, ticket(f), true);
+pub fn retry(ms: u64, f: Waiter) {
+    later_js(double(ms), ticket(f), 1);
 }
 
 /// Stops an event where it is.
 pub fn refuse(event: &Js) {
-    call(event, "preventDefault");
-    call(event, "stopImmediatePropagation");
+    call(event, PREVENT_DEFAULT);
+    call(event, STOP);
 }

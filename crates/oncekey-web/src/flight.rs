@@ -9,10 +9,12 @@ use oncekey::{
 use crate::{
     app,
     dom::{
-        Js, call2, double, fire, get, head, is, item, launch, millis, number, put, random, retry, settle, small, then,
+        Js, call2, fire, get, head, is, item, js, launch, millis, number, put, random, retry, settle, small, string,
+        then,
     },
     guard,
     intent::Intent,
+    names::{ABORTED, APPEND, ISSUED, Name, REASON, RETRY, SET, SETTLED, UNKNOWN},
 };
 
 /// One intent under way.
@@ -37,9 +39,9 @@ impl Flight {
     /// Puts the key into `Headers`, or an object of names and values: a structured-field String.
     pub fn head(&self, headers: &Js) {
         let name = app::with(|app| app.header.clone());
-        let value = Js::from_str(&quote(&self.intent.key.as_string().unwrap_or_default()));
-        if is(headers, "append") {
-            call2(headers, "set", &name, &value);
+        let value = js(&quote(&string(&self.intent.key).unwrap_or_default()));
+        if is(headers, APPEND) {
+            call2(headers, SET, &name, &value);
         } else {
             put(headers, &name, &value);
         }
@@ -48,27 +50,27 @@ impl Flight {
     /// The first attempt leaves: the key is kept, and the page told.
     pub fn issue(&self) {
         self.intent.keep();
-        self.fire("issued", self.intent.reason, 0);
+        self.fire(ISSUED, self.intent.reason, 0);
         if self.intent.reason == "edited" {
-            self.fire("unknown", "edited", 0);
+            self.fire(UNKNOWN, "edited", 0);
         }
     }
 
     /// Says something about this attempt.
-    pub fn fire(&self, kind: &str, reason: &str, delay: u64) {
-        fire(&self.target, kind, &self.intent.key, self.attempt, reason, double(delay));
+    pub fn fire(&self, kind: Name, reason: &str, delay: u64) {
+        fire(&self.target, kind, &self.intent.key, i32::try_from(self.attempt).unwrap_or(0), reason, delay);
     }
 
     /// What an answer does: the delay in ms before the next attempt, or `None` and the intent is settled.
     pub fn conclude(&mut self, answer: Answer, asked: Option<u64>) -> Option<u64> {
         let (kind, delay) = match verdict(answer, self.plan, self.attempt, asked, self.intent.left(), random()) {
-            Verdict::Retry(delay) => ("retry", Some(delay)),
+            Verdict::Retry(delay) => (RETRY, Some(delay)),
             Verdict::Final(outcome) => {
                 self.intent.move_to(after(outcome));
                 if outcome == Outcome::Unknown {
                     crate::intent::learn_retention();
                 }
-                (if outcome == Outcome::Unknown { "unknown" } else { "settled" }, None)
+                (if outcome == Outcome::Unknown { UNKNOWN } else { SETTLED }, None)
             }
         };
         self.fire(kind, answer.reason(), delay.unwrap_or(0));
@@ -85,8 +87,8 @@ pub fn read(value: &Js) -> (Answer, Option<u64>, bool) {
     if status == 0 {
         return (Answer::None, None, false);
     }
-    let word = Word::parse(item(&head, 1).as_string().as_deref());
-    let asked = item(&head, 2).as_string().and_then(|text| {
+    let word = Word::parse(string(&item(&head, 1)).as_deref());
+    let asked = string(&item(&head, 2)).and_then(|text| {
         let date = millis(number(&item(&head, 3)));
         retry_after(&text, (date > 0).then_some(date), millis(number(&item(&head, 4))))
     });
@@ -111,7 +113,7 @@ pub struct Course {
     /// Who gets the answer: a list of `resolve` and `reject`.
     pub calls: Js,
     /// Stays if the answer leads to another page; 0 is none.
-    pub lock: u32,
+    pub lock: i32,
 }
 
 /// Makes the next attempt.
@@ -122,15 +124,15 @@ pub fn go(mut course: Box<Course>) {
         Box::new(move |value, ok| {
             let (mut answer, asked, leads_away) = read(&value);
             if !ok {
-                answer = if is(&course.signal, "aborted") { Answer::Aborted } else { Answer::None };
+                answer = if is(&course.signal, ABORTED) { Answer::Aborted } else { Answer::None };
             }
             match course.flight.conclude(answer, asked) {
                 None => finish(&course, &value, ok, leads_away),
                 Some(delay) => retry(
-                    double(delay),
+                    delay,
                     Box::new(move |_, _| {
-                        if is(&course.signal, "aborted") {
-                            let reason = get(&course.signal, "reason");
+                        if is(&course.signal, ABORTED) {
+                            let reason = get(&course.signal, REASON);
                             course.flight.conclude(Answer::Aborted, None);
                             finish(&course, &reason, false, false);
                         } else {
@@ -148,5 +150,5 @@ fn finish(course: &Course, value: &Js, ok: bool, leads_away: bool) {
         guard::leave(course.lock);
     }
     crate::send::end(&course.flight.intent.name);
-    settle(&course.calls, value, ok);
+    settle(&course.calls, value, i32::from(ok));
 }

@@ -7,21 +7,22 @@ use oncekey::{
 
 use crate::{
     app,
-    dom::{Js, call1, call2, double, get, is, later, refuse},
+    dom::{Js, call1, call2, get, is, later, refuse},
     flight::Flight,
     guard,
     intent::{find, is_open, look},
+    names::{DEFAULT_PREVENTED, EVENT_PHASE, FORM_DATA, REQUEST_SUBMIT, SET, SUBMITTER, TARGET, WAIT},
     subject::Subject,
 };
 
 /// How long after a submit the gate is first asked: most pages have left by then. In ms.
-const FIRST_LOOK: f64 = 600.0;
+const FIRST_LOOK: u64 = 600;
 /// How long a submit waits at most to learn what became of the one before. In ms.
-const LONGEST_LOOK: f64 = 1_000.0;
+const LONGEST_LOOK: u64 = 1_000;
 
 /// A form is about to be submitted, by whichever door.
 pub fn submit(event: &Js) {
-    let (form, submitter) = (get(event, "target"), get(event, "submitter"));
+    let (form, submitter) = (get(event, TARGET), get(event, SUBMITTER));
     let subject = Subject::plain(&form, &submitter);
     if !subject.is_ours() {
         return;
@@ -35,7 +36,7 @@ pub fn submit(event: &Js) {
         return refuse(event);
     }
     app::with(|app| app.submitting = Some((event.clone(), form, submitter)));
-    later(0.0, Box::new(|_, _| app::with(|app| app.submitting = None)));
+    later(0, Box::new(|_, _| app::with(|app| app.submitting = None)));
 }
 
 /// `form.submit()` is being called: no submit event tells of it. Without a form: it has returned.
@@ -51,33 +52,33 @@ pub fn let_go(enough: bool) {
         if app.looks == 0 { core::mem::take(&mut app.held) } else { Vec::new() }
     });
     for (form, submitter) in held {
-        call1(&form, "requestSubmit", &submitter);
+        call1(&form, REQUEST_SUBMIT, &submitter);
     }
 }
 
 /// A form's fields are gathered. Only the browser's own submit is ours: one whose event is over and not prevented.
 pub fn gather(event: &Js) {
-    let form = get(event, "target");
+    let form = get(event, TARGET);
     let Some((cause, of, submitter)) = app::with(|app| app.submitting.clone()) else {
         return;
     };
-    if of != form || is(&cause, "eventPhase") || is(&cause, "defaultPrevented") {
+    if of != form || is(&cause, EVENT_PHASE) || is(&cause, DEFAULT_PREVENTED) {
         return;
     }
     let subject = Subject::plain(&form, &submitter);
     if !subject.is_ours() {
         return;
     }
-    let data = get(event, "formData");
+    let data = get(event, FORM_DATA);
     let (content, given) = subject.read(&data);
     let intent = find(subject.name(), content, given, Stage::SentPlain);
-    call2(&data, "set", &app::field(), &intent.key);
+    call2(&data, SET, &app::field(), &intent.key);
     let held = guard::is_held(&intent.name);
     let flight = Flight::new(intent, form, Plan::UNASKED);
     flight.issue();
     if !held {
         let lock = guard::hold(&subject, &flight);
-        later(double(PLAIN_BUSY), Box::new(move |_, _| guard::free(lock)));
+        later(PLAIN_BUSY, Box::new(move |_, _| guard::free(lock)));
         if subject.goes_home() {
             later(FIRST_LOOK, Box::new(move |_, _| watch(flight, lock, 12)));
         }
@@ -85,13 +86,13 @@ pub fn gather(event: &Js) {
 }
 
 /// Asks the gate while the page stays, so many times more.
-fn watch(mut flight: Box<Flight>, lock: u32, more: u32) {
+fn watch(mut flight: Box<Flight>, lock: i32, more: u32) {
     if !guard::is_held(&flight.intent.name) {
         return;
     }
-    look(&flight.intent.key.clone(), "?wait=5", move |look| match look {
+    look(&flight.intent.key.clone(), WAIT, move |look| match look {
         Look::Completed(status) => later(
-            double(plain_grace(status)),
+            plain_grace(status),
             Box::new(move |_, _| {
                 flight.conclude(Answer::Status(status, Word::Other), None);
                 guard::free(lock);
@@ -99,7 +100,7 @@ fn watch(mut flight: Box<Flight>, lock: u32, more: u32) {
         ),
         // It has not arrived yet, or it takes long.
         Look::Absent | Look::Running if more > 0 => {
-            later(400.0, Box::new(move |_, _| watch(flight, lock, more - 1)));
+            later(400, Box::new(move |_, _| watch(flight, lock, more - 1)));
         }
         Look::Absent | Look::Running | Look::Unknown => (),
     });

@@ -4,14 +4,18 @@ use oncekey::{intent::LEAVING, retry::Plan};
 
 use crate::{
     app,
-    dom::{Js, attr, call1, closest, double, fire, get, later, mark, number, page_time, say, unmark},
+    dom::{Js, attr, call1, closest, end_now, ended, fire, get, is_text, later, mark, number, say, unmark, word},
     flight::Flight,
+    names::{
+        ARIA_BUSY, ARIA_DISABLED, BLOCKED, DATA_HX_RETRY, DATA_ONCE_BUSY, DATA_ONCE_RETRY, DISABLED, EMPTY, HX_RETRY,
+        IS_RETRIED, SENDING, STARTS_WITH, TIME_STAMP, TRUE,
+    },
     subject::Subject,
 };
 
 /// One busy intent.
 pub struct Lock {
-    id: u32,
+    id: i32,
     name: Js,
     key: Js,
     owner: Js,
@@ -27,31 +31,26 @@ pub fn is_held(name: &Js) -> bool {
 /// Whether another submit of this intent must be refused: it is busy, or the event came while it was and then queued.
 pub fn refuses(subject: &Subject, event: &Js) -> bool {
     let name = subject.name();
-    let stamp = number(&get(event, "timeStamp"));
-    let (key, reason) = app::with(|app| {
-        if let Some(lock) = app.locks.iter().find(|lock| lock.name == name) {
-            (lock.key.clone(), "busy")
-        } else if stamp > 0.0 && app.ended.iter().any(|(ended, at)| ended == &name && stamp < *at) {
-            (Js::NULL, "queued")
-        } else {
-            (Js::NULL, "")
-        }
-    });
-    if !reason.is_empty() {
-        fire(&subject.owner, "blocked", &key, 0, reason, 0.0);
-    }
-    !reason.is_empty()
+    let stamp = number(&get(event, TIME_STAMP));
+    let busy = app::with(|app| app.locks.iter().find(|lock| lock.name == name).map(|lock| lock.key.clone()));
+    let (key, reason) = match busy {
+        Some(key) => (key, "busy"),
+        None if stamp > 0.0 && stamp < ended(&name) => (Js::NULL, "queued"),
+        None => return false,
+    };
+    fire(&subject.owner, BLOCKED, &key, 0, reason, 0);
+    true
 }
 
 /// Makes an intent busy, and says so on its form and submitter; returns what frees it.
-pub fn hold(subject: &Subject, flight: &Flight) -> u32 {
-    mark(&subject.owner, "aria-busy", "true");
-    mark(&subject.submitter, "aria-disabled", "true");
+pub fn hold(subject: &Subject, flight: &Flight) -> i32 {
+    mark(&subject.owner, ARIA_BUSY, TRUE);
+    mark(&subject.submitter, ARIA_DISABLED, TRUE);
     if app::with(|app| app.disable) {
-        mark(&subject.submitter, "disabled", "");
+        mark(&subject.submitter, DISABLED, EMPTY);
     }
-    let words = subject.attr("data-once-busy");
-    say(words.as_deref().unwrap_or("Sending…"));
+    let words = subject.attribute(DATA_ONCE_BUSY);
+    say(&if is_text(&words) { words } else { word(SENDING) });
     let lock = Lock {
         id: 0,
         name: flight.intent.name.clone(),
@@ -68,17 +67,17 @@ pub fn hold(subject: &Subject, flight: &Flight) -> u32 {
 }
 
 /// Keeps an intent busy until the page leaves: success led elsewhere.
-pub fn leave(id: u32) {
+pub fn leave(id: i32) {
     app::with(|app| {
         for lock in &mut app.locks {
             lock.leaving |= lock.id == id;
         }
     });
-    later(double(LEAVING), Box::new(move |_, _| end(&|lock| lock.id == id)));
+    later(LEAVING, Box::new(move |_, _| end(&|lock| lock.id == id)));
 }
 
 /// Frees an intent, unless the page is leaving.
-pub fn free(id: u32) {
+pub fn free(id: i32) {
     end(&|lock| lock.id == id && !lock.leaving);
 }
 
@@ -89,31 +88,27 @@ pub fn free_all() {
 
 /// Frees all intents whose names begin so: the person's own decision.
 pub fn free_place(start: &Js) {
-    end(&|lock| call1(&lock.name, "startsWith", start).is_truthy());
+    end(&|lock| call1(&lock.name, STARTS_WITH, start).is_truthy());
 }
 
 fn end(which: &dyn Fn(&Lock) -> bool) {
-    let at = page_time();
     while let Some(lock) = app::with(|app| {
         let place = app.locks.iter().position(which)?;
-        let lock = app.locks.swap_remove(place);
-        app.ended.retain(|(name, _)| name != &lock.name);
-        app.ended.push((lock.name.clone(), at));
-        Some(lock)
+        Some(app.locks.swap_remove(place))
     }) {
-        unmark(&lock.owner, "aria-busy");
-        unmark(&lock.submitter, "aria-disabled");
-        unmark(&lock.submitter, "disabled");
-        say("");
+        end_now(&lock.name);
+        unmark(&lock.owner, ARIA_BUSY);
+        unmark(&lock.submitter, ARIA_DISABLED);
+        unmark(&lock.submitter, DISABLED);
+        say(&Js::UNDEFINED);
     }
 }
 
 /// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.
 pub fn plan(element: &Js) -> Plan {
-    let holder = closest(element, "[hx-retry],[data-hx-retry],[data-once-retry]");
-    let text = attr(&holder, "hx-retry")
-        .or_else(|| attr(&holder, "data-hx-retry"))
-        .or_else(|| attr(&holder, "data-once-retry"));
+    let holder = closest(element, IS_RETRIED);
+    let text =
+        attr(&holder, HX_RETRY).or_else(|| attr(&holder, DATA_HX_RETRY)).or_else(|| attr(&holder, DATA_ONCE_RETRY));
     match text {
         Some(text) => Plan::of(Some(&text)),
         None => app::with(|app| app.retry).unwrap_or(Plan::UNASKED),

@@ -12,19 +12,25 @@ use oncekey::{
 use crate::{
     app,
     dom::{
-        Js, call1, call2, catch_send, closest, double, get, hand_over, is, number, put, refuse, reopen, replace_fetch,
-        retry, set, small, text, ticket, transmit, window,
+        Js, call1, call2, catch_send, closest, double, get, global, hand_over, is, number, put, refuse, reopen,
+        replace_fetch, retry, says, set, small, string, text, ticket, time_limit, transmit,
     },
     flight::{Course, Flight, go, read},
     guard,
     intent::find,
+    names::{
+        ABORT, APPEND, ARRAY, CLEAR_TIMEOUT, CONTENT_TYPE, CTX, DETAIL, DETAIL_CTX, DETAIL_CTX_LOCK, ELT, FETCH,
+        FORM_DATA, HEADERS, INIT, IS_JSON, LOCK, OF, OURS, PARAMETERS, PATH, REQUEST_ACTION, REQUEST_BODY,
+        REQUEST_CONFIG, REQUEST_CONFIG_ELT, REQUEST_HEADERS, REQUEST_METHOD, REQUEST_TIMEOUT, SET, SIGNAL,
+        SOURCE_ELEMENT, SOURCE_EVENT, TARGET, TRIGGERING_EVENT, TYPE, URL, VERB, WINDOW, XHR,
+    },
     subject::{Subject, is_by_hand},
 };
 
 /// A request of htmx 1.9 or 2 under way.
 pub struct Wire {
     flight: Box<Flight>,
-    lock: u32,
+    lock: i32,
     /// htmx's description of the request.
     info: Js,
     xhr: Js,
@@ -38,14 +44,13 @@ pub fn confirm(event: &Js) {
 
 /// The subject of a request of 1.9 or 2, if it is ours and not refused.
 fn ours_or_refused(event: &Js) -> Option<Subject> {
-    let detail = get(event, "detail");
-    let trigger = get(&detail, "triggeringEvent");
-    if is(&detail, "ctx") || !is_by_hand(&trigger) {
+    let detail = get(event, DETAIL);
+    let trigger = get(&detail, TRIGGERING_EVENT);
+    if is(&detail, CTX) || !is_by_hand(&trigger) {
         return None;
     }
-    let path = text(&detail, "path").unwrap_or_default();
-    let verb = text(&detail, "verb").unwrap_or_default();
-    admit(Subject::of_htmx(&get(&detail, "elt"), &trigger, verb, &path), &trigger, event)
+    let (path, verb) = (get(&detail, PATH), text(&detail, VERB));
+    admit(Subject::of_htmx(&get(&detail, ELT), &trigger, verb, &path), &trigger, event)
 }
 
 fn admit(subject: Subject, trigger: &Js, event: &Js) -> Option<Subject> {
@@ -64,18 +69,18 @@ pub fn configure(event: &Js) {
     let Some(subject) = ours_or_refused(event) else {
         return;
     };
-    let detail = get(event, "detail");
-    let parameters = get(&detail, "parameters");
-    let mut body = get(&detail, "formData");
+    let detail = get(event, DETAIL);
+    let parameters = get(&detail, PARAMETERS);
+    let mut body = get(&detail, FORM_DATA);
     if !body.is_truthy() {
         body = parameters.clone();
     }
-    let element = get(&detail, "elt");
+    let element = get(&detail, ELT);
     let flight = begin(&subject, &body, &element);
-    let headers = get(&detail, "headers");
+    let headers = get(&detail, HEADERS);
     flight.head(&headers);
-    let json = text(&headers, "Content-Type").is_some_and(|kind| kind.starts_with("application/json"))
-        || closest(&element, "[hx-ext*=json],[data-hx-ext*=json]").is_truthy();
+    let json = text(&headers, CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"))
+        || closest(&element, IS_JSON).is_truthy();
     if subject.has_fields() && !json {
         put(&parameters, &app::field(), &flight.intent.key);
     }
@@ -90,16 +95,16 @@ fn begin(subject: &Subject, body: &Js, element: &Js) -> Box<Flight> {
 
 /// 1.9 and 2, just before a request is sent: from here on its answers pass through us.
 pub fn before_send(event: &Js) {
-    let info = get(event, "detail");
+    let info = get(event, DETAIL);
     let Some((config, subject, flight)) = app::with(|app| app.configured.take()) else {
         return;
     };
-    if config != get(&info, "requestConfig") {
+    if config != get(&info, REQUEST_CONFIG) {
         return;
     }
     let lock = guard::hold(&subject, &flight);
     flight.issue();
-    let xhr = get(&info, "xhr");
+    let xhr = get(&info, XHR);
     let mut wire = Box::new(Wire { flight, lock, info, xhr: xhr.clone(), body: Js::UNDEFINED });
     // Its content is made right after this event: this one xhr tells what it sends.
     catch_send(
@@ -116,14 +121,14 @@ fn attempt(wire: Box<Wire>) {
     let (xhr, body) = (wire.xhr.clone(), wire.body.clone());
     let info = wire.info.clone();
     let listeners = transmit(&xhr, &body, ticket(Box::new(move |event, _| answered(wire, &event))));
-    if !is(&info, "oncekey") {
-        set(&info, "oncekey", &listeners);
+    if !is(&info, OURS) {
+        set(&info, OURS, &listeners);
     }
 }
 
 fn answered(mut wire: Box<Wire>, event: &Js) {
     let (mut answer, asked, leads_away) = read(&wire.xhr);
-    if text(event, "type").as_deref() == Some("abort") {
+    if says(event, TYPE, ABORT) {
         answer = Answer::Aborted;
     }
     match wire.flight.conclude(answer, asked) {
@@ -137,7 +142,7 @@ fn answered(mut wire: Box<Wire>, event: &Js) {
             let lock = wire.lock;
             app::with(|app| app.waiting.push(wire));
             retry(
-                double(delay),
+                delay,
                 Box::new(move |_, _| {
                     if let Some(wire) = take_waiting(&|wire| wire.lock == lock) {
                         reopen(&wire.info);
@@ -158,14 +163,14 @@ fn take_waiting(which: &dyn Fn(&Wire) -> bool) -> Option<Box<Wire>> {
 
 /// Gives the xhr back to htmx, with the event it has waited for.
 fn end(wire: &Wire, event: &Js) {
-    hand_over(&wire.xhr, &get(&wire.info, "oncekey"), event);
+    hand_over(&wire.xhr, &get(&wire.info, OURS), event);
     guard::free(wire.lock);
 }
 
 /// htmx takes back what it sent; between two attempts there is nothing on the wire that could tell it.
 pub fn abort(event: &Js) {
-    let target = get(event, "target");
-    if let Some(mut wire) = take_waiting(&|wire| get(&wire.info, "requestConfig.elt") == target) {
+    let target = get(event, TARGET);
+    if let Some(mut wire) = take_waiting(&|wire| get(&wire.info, REQUEST_CONFIG_ELT) == target) {
         wire.flight.conclude(Answer::Aborted, None);
         end(&wire, &Js::UNDEFINED);
     }
@@ -174,53 +179,54 @@ pub fn abort(event: &Js) {
 /// The subject of a request of 4, if it is ours and not refused. Its address is remembered from its configuration:
 /// later a DELETE's fields have joined it.
 fn subject_of(ctx: &Js, event: &Js) -> Option<Subject> {
-    let trigger = get(ctx, "sourceEvent");
+    let trigger = get(ctx, SOURCE_EVENT);
     if !is_by_hand(&trigger) {
         return None;
     }
-    let action = text(ctx, "oncekey").or_else(|| text(ctx, "request.action")).unwrap_or_default();
-    set(ctx, "oncekey", &Js::from_str(&action));
-    let method = text(ctx, "request.method").unwrap_or_default();
-    admit(Subject::of_htmx(&get(ctx, "sourceElement"), &trigger, method, &action), &trigger, event)
+    if text(ctx, OURS).is_none() {
+        set(ctx, OURS, &get(ctx, REQUEST_ACTION));
+    }
+    let (action, method) = (get(ctx, OURS), text(ctx, REQUEST_METHOD));
+    admit(Subject::of_htmx(&get(ctx, SOURCE_ELEMENT), &trigger, method, &action), &trigger, event)
 }
 
 /// 4, before a request is queued.
 pub fn config_request(event: &Js) {
-    subject_of(&get(event, "detail.ctx"), event);
+    subject_of(&get(event, DETAIL_CTX), event);
 }
 
 /// 4, when a request is about to be sent.
 pub fn before_request(event: &Js) {
-    let ctx = get(event, "detail.ctx");
+    let ctx = get(event, DETAIL_CTX);
     let Some(subject) = subject_of(&ctx, event) else {
         return;
     };
-    let mut body = get(&ctx, "request.body");
+    let mut body = get(&ctx, REQUEST_BODY);
     if !body.is_truthy() {
-        body = get(&ctx, "request.action");
+        body = get(&ctx, REQUEST_ACTION);
     }
-    let flight = begin(&subject, &body, &get(&ctx, "sourceElement"));
-    flight.head(&get(&ctx, "request.headers"));
-    if subject.has_fields() && is(&body, "append") {
-        call2(&body, "set", &app::field(), &flight.intent.key);
+    let flight = begin(&subject, &body, &get(&ctx, SOURCE_ELEMENT));
+    flight.head(&get(&ctx, REQUEST_HEADERS));
+    if subject.has_fields() && is(&body, APPEND) {
+        call2(&body, SET, &app::field(), &flight.intent.key);
     }
     let lock = guard::hold(&subject, &flight);
-    set(&ctx, "oncekeyLock", &Js::from_f64(f64::from(lock)));
+    set(&ctx, LOCK, &Js::from_f64(f64::from(lock)));
     let own = ctx.clone();
     replace_fetch(
         &ctx,
         ticket(Box::new(move |call, _| {
-            let init = get(&call, "init");
-            call1(&window(), "clearTimeout", &get(&own, "requestTimeout"));
+            let init = get(&call, INIT);
+            call1(&global(WINDOW), CLEAR_TIMEOUT, &get(&own, REQUEST_TIMEOUT));
             flight.issue();
             go(Box::new(Course {
                 flight,
-                fetch: get(&call, "fetch"),
-                input: get(&call, "url"),
-                limit: time_limit(&init),
-                signal: get(&init, "signal"),
+                fetch: get(&call, FETCH),
+                input: get(&call, URL),
+                limit: limit(&init),
+                signal: get(&init, SIGNAL),
                 init,
-                calls: call1(&get(&window(), "Array"), "of", &call),
+                calls: call1(&global(ARRAY), OF, &call),
                 lock,
             }));
         })),
@@ -228,16 +234,15 @@ pub fn before_request(event: &Js) {
 }
 
 /// How long 4 lets an attempt take, in ms.
-fn time_limit(init: &Js) -> f64 {
-    let own = get(init, "timeout");
-    match own.as_string().and_then(|text| interval(&text)) {
-        Some(ms) => double(ms),
-        None if own.is_undefined() => number(&get(&window(), "htmx.config.defaultTimeout")),
-        None => number(&own),
+fn limit(init: &Js) -> f64 {
+    let limit = time_limit(init);
+    match string(&limit) {
+        Some(text) => double(interval(&text).unwrap_or(0)),
+        None => number(&limit),
     }
 }
 
 /// 4, when all is over.
 pub fn finally(event: &Js) {
-    guard::free(small(&get(event, "detail.ctx.oncekeyLock")));
+    guard::free(small(&get(event, DETAIL_CTX_LOCK)));
 }

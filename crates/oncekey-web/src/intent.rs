@@ -1,14 +1,15 @@
 //! Where a tab keeps its intents, and whose they are.
 
-use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy, uuid};
+use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
 
 use crate::{
     app,
     dom::{
-        Js, ask, call_text, double, each, get, item, keep, millis, names, now, number, random, recall, record, small,
-        text, then, window,
+        Js, ask, double, each, get, global, item, keep, millis, mint, names, now, number, recall, record, small, text,
+        then, word,
     },
     guard,
+    names::{EMPTY, KEYS, Name, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
 };
 
 /// The intent that an attempt belongs to.
@@ -21,12 +22,6 @@ pub struct Intent {
     pub kept: Option<Kept>,
     /// How the key was found, for the event.
     pub reason: &'static str,
-}
-
-/// A key nobody has used.
-pub fn mint() -> Js {
-    let half = || (u64::from(random()) << 32) | u64::from(random());
-    Js::from_str(&uuid(half(), half()))
 }
 
 /// The key and what is known, kept under a name.
@@ -100,13 +95,13 @@ pub fn forget(start: &Js) {
 
 /// Whether this page is the tab's own, and no frame in it: a frame shares the tab's intents.
 fn is_top() -> bool {
-    get(&window(), "top") == window()
+    global(TOP) == global(WINDOW)
 }
 
 /// Takes the tab's intents over from the page before; a copy of a living tab starts with none.
 pub fn take_over(fresh: bool) {
     if is_top() {
-        let mark = Js::from_str("");
+        let mark = word(EMPTY);
         if is_copy(recall(&mark).is_truthy(), fresh) {
             forget(&mark);
         }
@@ -117,28 +112,24 @@ pub fn take_over(fresh: bool) {
 /// Marks the tab as left, so that the next page takes its intents over.
 pub fn leave() {
     if is_top() {
-        keep(&Js::from_str(""), &Js::UNDEFINED);
+        keep(&word(EMPTY), &Js::UNDEFINED);
     }
 }
 
 /// Asks the gate what became of a key; `wait` is a query that says how long.
-pub fn look(key: &Js, wait: &str, f: impl FnOnce(Look) + 'static) {
-    let mut path = String::from("/.oncekey/keys/");
-    let key = key.as_string().unwrap_or_default();
-    path.push_str(&call_text(&window(), "encodeURIComponent", &key).as_string().unwrap_or_default());
-    path.push_str(wait);
+pub fn look(key: &Js, wait: Name, f: impl FnOnce(Look) + 'static) {
     then(
-        &ask(&path),
+        &ask(KEYS, key, wait),
         Box::new(|json, _| {
-            let state = text(&json, "state");
-            f(Look::parse(state.as_deref(), small(&get(&json, "status"))));
+            let state = text(&json, STATE);
+            f(Look::parse(state.as_deref(), small(&get(&json, STATUS))));
         }),
     );
 }
 
 /// Looks at all intents whose outcome this tab never learnt.
 pub fn look_back(reloaded: bool) {
-    each(&names(&Js::from_str("")), &mut |name| {
+    each(&names(&word(EMPTY)), &mut |name| {
         look_at(name, reloaded);
         true
     });
@@ -153,7 +144,7 @@ fn look_at(name: Js, reloaded: bool) {
         save(&name, &key, None);
     } else if kept.stage != Stage::Loose && !guard::is_held(&name) {
         app::with(|app| app.looks += 1);
-        look(&key.clone(), "", move |look| {
+        look(&key.clone(), EMPTY, move |look| {
             // The person may have submitted meanwhile; then that attempt learns the outcome.
             if !guard::is_held(&name) {
                 let stage = after_look(kept.stage, look, reloaded);
@@ -171,11 +162,11 @@ pub fn learn_retention() {
         return;
     }
     then(
-        &ask("/.well-known/idempotency"),
+        &ask(WELL_KNOWN, &word(EMPTY), EMPTY),
         Box::new(|policy, _| {
-            let mut least = number(&get(&policy, "retention"));
-            each(&get(&policy, "routes"), &mut |route| {
-                let own = number(&get(&route, "retention"));
+            let mut least = number(&get(&policy, RETENTION));
+            each(&get(&policy, ROUTES), &mut |route| {
+                let own = number(&get(&route, RETENTION));
                 if own > 0.0 && (least <= 0.0 || own < least) {
                     least = own;
                 }

@@ -10,7 +10,7 @@
 //! | `flight` | attempts and what their answers do |
 //! | `guard` | second submits, busy marks |
 //! | `app` | options and what is in flight |
-//! | `dom` | the page, and the only bindings |
+//! | `dom`, `names` | the page, and the only bindings; what the page calls things |
 //! | `platform.mjs`, `page.mjs` | JavaScript by hand: what wasm cannot be |
 
 mod app;
@@ -20,61 +20,84 @@ mod form;
 mod guard;
 mod htmx;
 mod intent;
+mod names;
 mod send;
 mod subject;
 
 use oncekey::retry::Plan;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-use crate::dom::{Js, call_text, call2, get, is, name_of, text, window};
+use crate::{
+    dom::{Js, call1, call2, get, global, is, js, name_of, says, text, word},
+    names::{
+        DATA_ONCEKEY, DISABLE, DOCUMENT_ELEMENT, FIELD, FIRST_TYPE, FORMDATA, GET_ENTRIES_BY_TYPE, HEADER, HTMX_ABORT,
+        HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND, HTMX_CONFIG_REQUEST, HTMX_CONFIG_REQUEST_2,
+        HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, NAVIGATE, NAVIGATION, Name, ORIGINS, PAGEHIDE, PAGESHOW,
+        PERFORMANCE, PERSISTED, READY, RELOAD, RETRY, SET_ATTRIBUTE, SUBMIT,
+    },
+};
 
 /// Small rather than fast: a page makes a few hundred short-lived values.
 #[cfg(target_family = "wasm")]
 #[global_allocator]
-static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+static ALLOCATOR: talc::cell::TalcSyncCell<talc::wasm::WasmGrowAndClaim, Bins> =
+    talc::cell::TalcSyncCell::new_wasm(talc::wasm::WasmGrowAndClaim);
 
-/// What `page.mjs` listens to the page for, in the order of [`on`].
-const EVENTS: &str = "submit formdata pagehide pageshow htmx:confirm htmx:configRequest htmx:beforeSend htmx:abort \
-    htmx:beforeHistorySave htmx:config:request htmx:before:request htmx:finally:request";
+/// The allocator's free lists: one for each power of two.
+#[cfg(target_family = "wasm")]
+struct Bins;
 
-/// Something that the page is listened to for has happened; `index` is the place of its name in the list.
+#[cfg(target_family = "wasm")]
+impl talc::base::binning::Binning for Bins {
+    type AvailabilityBitField = u32;
+
+    fn size_to_bin(size: usize) -> u32 {
+        size.ilog2()
+    }
+}
+
+/// Something that the page is listened to for has happened.
 #[wasm_bindgen]
-pub fn on(event: &Js, index: u32) {
-    match index {
-        0 => form::submit(event),
-        1 => form::gather(event),
-        2 => intent::leave(),
-        3 if is(event, "persisted") => {
+pub fn on(event: &Js, name: Name) {
+    match name {
+        SUBMIT => form::submit(event),
+        FORMDATA => form::gather(event),
+        PAGEHIDE => intent::leave(),
+        PAGESHOW if is(event, PERSISTED) => {
             guard::free_all();
             intent::take_over(false);
             intent::look_back(false);
         }
-        4 => htmx::confirm(event),
-        5 => htmx::configure(event),
-        6 => htmx::before_send(event),
-        7 => htmx::abort(event),
-        8 => dom::unmark_all(),
-        9 => htmx::config_request(event),
-        10 => htmx::before_request(event),
-        11 => htmx::finally(event),
+        HTMX_CONFIRM => htmx::confirm(event),
+        HTMX_CONFIG_REQUEST_2 => htmx::configure(event),
+        HTMX_BEFORE_SEND => htmx::before_send(event),
+        HTMX_ABORT => htmx::abort(event),
+        HTMX_BEFORE_HISTORY_SAVE => dom::unmark_all(),
+        HTMX_CONFIG_REQUEST => htmx::config_request(event),
+        HTMX_BEFORE_REQUEST => htmx::before_request(event),
+        HTMX_FINALLY_REQUEST => htmx::finally(event),
         _ => (),
     }
 }
 
 /// Resumes what waits in wasm for the page.
 #[wasm_bindgen]
-pub fn resume(ticket: u32, value: Js, ok: bool) {
+pub fn resume(ticket: i32, value: Js, ok: bool) {
     dom::resume(ticket, value, ok);
 }
 
-/// Sets options; the first time it starts, and gives the names of the events to listen to.
-/// Options: `header`, `field`, `origins`, `retry`, `disable`.
+/// The page's names, one a line. The first of them are the events that [`on`] is to be called for.
 #[wasm_bindgen]
-pub fn start(options: &Js) -> Js {
-    let header = get(options, "header");
-    let field = get(options, "field");
-    let retry = text(options, "retry").and_then(|text| Plan::parse(&text));
-    let (origins, disable) = (get(options, "origins"), get(options, "disable"));
+pub fn words() -> Js {
+    js(names::ALL)
+}
+
+/// Sets options; the first time it starts, and gives the number of events to listen to. Options, all of them each time: `header`, `field`, `origins`, `retry`, `disable`.
+#[wasm_bindgen]
+pub fn start(options: &Js) -> i32 {
+    let (header, field, origins) = (get(options, HEADER), get(options, FIELD), get(options, ORIGINS));
+    let retry = text(options, RETRY).and_then(|text| Plan::parse(&text));
+    let disable = is(options, DISABLE);
     let started = app::with(|app| {
         if header.is_truthy() {
             app.header = header;
@@ -82,25 +105,19 @@ pub fn start(options: &Js) -> Js {
         if field.is_truthy() {
             app.field = field;
         }
-        if origins.is_truthy() {
-            app.origins = origins;
-        }
-        app.retry = retry.or(app.retry);
-        if !disable.is_undefined() {
-            app.disable = disable.is_truthy();
-        }
+        app.origins = origins;
+        app.retry = retry;
+        app.disable = disable;
         core::mem::replace(&mut app.started, true)
     });
     if started {
-        return Js::UNDEFINED;
+        return 0;
     }
-    let navigation = call_text(&get(&window(), "performance"), "getEntriesByType", "navigation");
-    let navigation = text(&navigation, "0.type").unwrap_or_default();
-    intent::take_over(navigation == "navigate");
-    intent::look_back(navigation == "reload");
-    let root = get(&window(), "document.documentElement");
-    call2(&root, "setAttribute", &Js::from_str("data-oncekey"), &Js::from_str("ready"));
-    Js::from_str(EVENTS)
+    let navigation = call1(&global(PERFORMANCE), GET_ENTRIES_BY_TYPE, &word(NAVIGATION));
+    intent::take_over(says(&navigation, FIRST_TYPE, NAVIGATE));
+    intent::look_back(says(&navigation, FIRST_TYPE, RELOAD));
+    call2(&global(DOCUMENT_ELEMENT), SET_ATTRIBUTE, &word(DATA_ONCEKEY), &word(READY));
+    LISTENED
 }
 
 /// `send(url, init, options)`, its first two arguments made into a `Request` by the page; `call` has `resolve` and `reject`.

@@ -1,37 +1,40 @@
 // @ts-check
 // The module's entry: compiles the wasm, holds submits until it runs, and lets forms be where it may not run.
 // The rules are in the wasm; `start`, `send` and `renew` are documented in oncekey.d.ts.
+// @ts-expect-error made by the build: the wasm, inlined or fetched; first, since that compresses best
+import { compiled } from "./packed.mjs";
 // @ts-expect-error made by the build: wasm-bindgen's glue
-import { initSync, start as begin, send as transmit, renew as forget, by_script, on, resume } from "./bound.js";
-import { connect } from "./platform.mjs";
-// @ts-expect-error made by the build: the wasm, deflated, as base64
-import packed from "./packed.mjs";
+import { run } from "./bound.js";
+import { connect, mint } from "./platform.mjs";
 
 const SUBMIT = HTMLFormElement.prototype.submit;
 const REQUEST = HTMLFormElement.prototype.requestSubmit;
+const OFF = "[data-once=off]";
+/** @type {any} */
+const world = globalThis;
 /** @param {any} e @param {any} s */
 const closest = (e, s) => e && Element.prototype.closest.call(e, s);
 
 /** @param {string} name @param {(e: any) => void} f */
 const listen = (name, f) => addEventListener(name, f, true);
 
-const compile = async () => {
-  const bytes = new Blob([Uint8Array.from(atob(packed), (c) => c.charCodeAt(0))]);
-  const module = await new Response(bytes.stream().pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
-  return WebAssembly.compile(module);
+/** Submits once more. htmx 1.9 and 2 know a submitter by its focus. @param {HTMLFormElement} form @param {HTMLElement | null} by */
+const again = (form, by) => {
+  by?.dispatchEvent(new Event("focusin", { bubbles: true }));
+  REQUEST.call(form, by?.isConnected ? by : null);
 };
 
 function boot() {
-  /** @type {Map<HTMLFormElement, (() => void)>} */
-  const held = new Map();
   let open = false;
-  let running = false;
+  /** What the wasm exports, once it runs. @type {any} */
+  let wasm;
   const hold = (/** @type {SubmitEvent} */ e) => {
     const form = /** @type {HTMLFormElement} */ (e.target);
+    if (closest(form, OFF)) return;
     e.preventDefault();
     e.stopImmediatePropagation();
     const by = /** @type {HTMLElement | null} */ (e.submitter);
-    if (!held.has(form)) held.set(form, () => REQUEST.call(form, by?.isConnected ? by : null));
+    if (!held.has(form)) held.set(form, () => again(form, by));
   };
   const release = () => {
     if (open) return;
@@ -39,6 +42,8 @@ function boot() {
     removeEventListener("submit", hold, true);
     for (const go of held.values()) go();
   };
+  /** What is held, by bootstrap.js first. @type {Map<HTMLFormElement, (() => void)>} */
+  const held = world[Symbol.for("oncekey.early")]?.(release) ?? new Map();
   listen("submit", hold);
   setTimeout(release, 3000);
 
@@ -46,33 +51,34 @@ function boot() {
   HTMLFormElement.prototype.submit = function () {
     if (!open) held.set(this, () => HTMLFormElement.prototype.submit.call(this));
     else {
-      if (running) by_script(this);
+      wasm?.by_script(this);
       SUBMIT.call(this);
-      if (running) by_script(undefined);
+      wasm?.by_script();
     }
   };
 
   /** @type {any} */
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
-  const ready = compile().then(
-    (module) => {
-      initSync({ module });
-      running = true;
-      connect(resume);
-      begin(options).split(" ").forEach((/** @type {string} */ name, /** @type {number} */ i) => listen(name, (e) => on(e, i)));
+  const ready = compiled.then(
+    (/** @type {WebAssembly.Module} */ module) => {
+      wasm = run(module);
+      const names = connect(wasm);
+      for (let i = wasm.start(options); i--; ) listen(names[i], (e) => wasm.on(e, i));
     },
-    (error) => {
-      console.error("oncekey: WebAssembly is blocked (Content-Security-Policy: script-src needs 'wasm-unsafe-eval'); forms are sent without guard and retry", String(error));
+    (/** @type {unknown} */ error) => {
+      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go without guard and retry", String(error));
       unguarded();
     },
   );
-  ready.then(release);
+  // htmx is there once the document is: a form let go before would be the browser's.
+  const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : (listen("DOMContentLoaded", done), listen("load", done))));
+  Promise.all([ready, parsed]).then(() => release());
 
   return {
     start: async (/** @type {any} */ o) => {
       options = { ...options, ...o };
       await ready;
-      if (running) begin(o);
+      wasm?.start(options);
     },
     send: async (/** @type {any} */ input, /** @type {any} */ init, /** @type {any} */ o) => {
       const request = new Request(input, init);
@@ -80,29 +86,26 @@ function boot() {
       const sent = init?.body;
       // Content that cannot be read twice is told apart by its bytes.
       const body = sent instanceof Blob || (!sent && request.body) ? await request.clone().arrayBuffer() : sent;
-      if (running)
+      if (wasm)
         return new Promise((resolve, reject) => {
-          if (!transmit(request, body, o, { resolve, reject })) reject(new TypeError("oncekey: this intent is under way with other content"));
+          if (!wasm.send(request, body, o, { resolve, reject })) reject(new TypeError("oncekey: this intent is under way with other content"));
         });
-      if (!/^(GET|HEAD)$/.test(request.method)) request.headers.set("Idempotency-Key", `"${o?.key ?? fresh()}"`);
+      if (!/^(GET|HEAD)$/.test(request.method)) request.headers.set("Idempotency-Key", `"${o?.key ?? mint()}"`);
       return fetch(request);
     },
     renew: async (/** @type {any} */ form) => {
       await ready;
-      if (running) forget(form);
+      wasm?.renew(form);
     },
   };
 }
-
-const fresh = () =>
-  "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (+c ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (+c / 4)))).toString(16));
 
 /** Without wasm: a fresh key for each submit, nothing else. */
 function unguarded() {
   const FIELD = "idempotency_key";
   /** @param {string} method @param {string} action @param {any} by */
   const ours = (method, action, by) =>
-    /^(post|put|patch|delete)$/i.test(method) && new URL(action, document.baseURI).origin == location.origin && !closest(by, "[data-once=off]");
+    /^(post|put|patch|delete)$/i.test(method) && new URL(action, document.baseURI).origin == location.origin && !closest(by, OFF);
   /** @type {any} */
   let last;
   listen("submit", (e) => (last = e));
@@ -111,12 +114,12 @@ function unguarded() {
     if (!last || last.target != form || last.eventPhase || last.defaultPrevented) return;
     const by = last.submitter;
     const own = (/** @type {string} */ name) => by?.getAttribute("form" + name) || Element.prototype.getAttribute.call(form, name) || "";
-    if (ours(own("method"), own("action"), by) && !closest(form, "[data-once=off]") && !e.formData.has(FIELD)) e.formData.append(FIELD, fresh());
+    if (ours(own("method"), own("action"), by) && !closest(form, OFF) && !e.formData.has(FIELD)) e.formData.append(FIELD, mint());
   });
   /** @param {string} method @param {string} action @param {any} by @param {any} cause @param {any} headers @param {any} fields */
   const give = (method, action, by, cause, headers, fields) => {
     if (!/^(submit|click)$/.test(cause?.type) || !ours(method, action, by)) return;
-    const key = fresh();
+    const key = mint();
     headers["Idempotency-Key"] = `"${key}"`;
     if (!/^d/i.test(method)) fields.set ? fields.set(FIELD, key) : (fields[FIELD] = key);
   };
@@ -127,9 +130,6 @@ function unguarded() {
   });
 }
 
-const PAGE = Symbol.for("oncekey");
-/** @type {any} */
-const world = globalThis;
 /** One instance a page, however many copies are loaded. @type {ReturnType<typeof boot>} */
-const page = (world[PAGE] ??= boot());
+const page = (world[Symbol.for("oncekey")] ??= boot());
 export const { start, send, renew } = page;

@@ -12,26 +12,60 @@ const attempt = (f) => {
   } catch {}
 };
 
-/** Resumes what waits in wasm, once. @type {(ticket: number, value: any, ok: boolean) => void} */
-let resume;
-/** @param {typeof resume} f */
-export const connect = (f) => {
-  resume = f;
+/** What the wasm exports. @type {any} */
+let wasm;
+/** Resumes what waits in wasm, once. @param {number} ticket @param {any} value @param {boolean} ok */
+const resume = (ticket, value, ok) => wasm.resume(ticket, value, ok);
+/** What the wasm calls by number: members, attributes, words. @type {string[]} */
+let list;
+/** @param {any} exports */
+export const connect = (exports) => {
+  wasm = exports;
+  return (list = wasm.words().split("\n"));
 };
 
-export const window = () => globalThis;
+// Texts cross as bytes, each way.
+/** @param {number} address @param {number} length */
+export const decode = (address, length) => new TextDecoder().decode(new Uint8Array(wasm.memory.buffer, address, length));
+/** @type {Uint8Array} */
+let encoded;
+/** How long a text is; nothing else has a length. @param {any} v */
+export const measure = (v) => (typeof v == "string" ? (encoded = new TextEncoder().encode(v)).length : -1);
+/** @param {number} address */
+export const copy = (address) => new Uint8Array(wasm.memory.buffer).set(encoded, address);
 
-/** A member, or a member's member (`a.b`). @param {any} o @param {string} path @returns {any} */
-export const get = (o, path) => attempt(() => path.split(".").reduce((o, k) => Reflect.get(own(o), k, o), o));
+/** @param {number} n */
+export const word = (n) => list[n];
+
+/** A member, or a member's member (`a.b`). @param {any} o @param {number} n @returns {any} */
+export const get = (o, n) => attempt(() => list[n].split(".").reduce((o, k) => Reflect.get(own(o), k, o), o));
+/** @param {number} n */
+export const global = (n) => get(globalThis, n);
+/** @param {any} o @param {number} n */
+export const is = (o, n) => +!!get(o, n);
+/** @param {any} o @param {number} n @param {number} w */
+export const says = (o, n, w) => +(get(o, n) === list[w]);
+/** @param {any} v */
+export const number = (v) => (typeof v == "number" ? v : 0);
+/** @param {any} o */
+export const size = (o) => o?.length ?? 0;
 
 /** @param {any} o @param {number} i @returns {any} */
 export const item = (o, i) => o?.[i];
 
 /** @param {any} o @param {string} k @param {any} v */
-export const set = (o, k, v) => attempt(() => (o[k] = v));
+export const put = (o, k, v) => attempt(() => (o[k] = v));
+/** @param {any} o @param {number} n @param {any} v */
+export const set = (o, n, v) => put(o, list[n], v);
 
 /** @param {any} o @param {string} k @param {...any} a @returns {any} */
-export const call = (o, k, ...a) => attempt(() => own(o)[k].apply(o, a));
+const invoke = (o, k, ...a) => attempt(() => own(o)[k].apply(o, a));
+/** @param {any} o @param {number} n @param {...any} a @returns {any} */
+export const call = (o, n, ...a) => invoke(o, list[n], ...a);
+/** @param {any} e @param {number} n @returns {any} */
+export const attr = (e, n) => invoke(e, "getAttribute", list[n]);
+/** @param {any} e @param {number} n @returns {any} */
+export const closest = (e, n) => invoke(e, "closest", list[n]);
 
 /** @param {any} p @param {number} ticket */
 export const then = (p, ticket) => {
@@ -41,33 +75,33 @@ export const then = (p, ticket) => {
   );
 };
 
-/** Settles the promises of all who asked: each gets an answer of its own. @param {any} calls @param {any} value @param {boolean} ok */
+/** Settles the promises of all who asked: each gets an answer of its own. @param {any} calls @param {any} value @param {number} ok */
 export const settle = (calls, value, ok) => {
   for (const call of calls) ok ? call.resolve(calls[1] ? value.clone() : value) : call.reject(value);
 };
 
-/** Resumes after a delay, and if asked not before the browser is on line. @param {number} ms @param {number} ticket @param {boolean} online */
+/** Resumes after a delay, and if asked not before the browser is on line. @param {number} ms @param {number} ticket @param {number} online */
 export const later = (ms, ticket, online) => {
   const f = () => resume(ticket, undefined, true);
   setTimeout(() => (online && navigator.onLine === false ? addEventListener("online", f, { once: true }) : f()), ms);
 };
 
-/** JSON of the page's own origin. @param {string} path @returns {any} */
-export const ask = (path) =>
-  fetch(path)
+/** JSON of the page's own origin. @param {number} path @param {any} part @param {number} rest @returns {any} */
+export const ask = (path, part, rest) =>
+  fetch(list[path] + encodeURIComponent(part) + list[rest])
     .then((r) => r.json())
     .catch(() => {});
 
 // What the tab keeps: in memory where the browser refuses.
 /** @type {Record<string, string>} */
-const memory = {};
+const unkept = {};
 const store = () => attempt(() => sessionStorage);
 /** @param {string} name @returns {any} */
-export const recall = (name) => attempt(() => JSON.parse(store()?.getItem(PREFIX + name) ?? memory[name]));
+export const recall = (name) => attempt(() => JSON.parse(store()?.getItem(PREFIX + name) ?? unkept[name]));
 /** @param {string} name @param {any} value */
 export const keep = (name, value) => {
   const text = JSON.stringify(value);
-  if (!store()) memory[name] = text;
+  if (!store()) unkept[name] = text;
   else attempt(() => (value === undefined ? store().removeItem(PREFIX + name) : store().setItem(PREFIX + name, text)));
 };
 /** @param {any} key @param {number} stage @param {number} since @param {number} content @returns {any} */
@@ -90,51 +124,52 @@ export const pairs = (body) => {
   );
 };
 
-/** @param {string} url @returns {any} */
+/** @param {any} url @returns {any} */
 export const parse = (url) =>
   attempt(() => {
-    const u = new URL(url, document.baseURI);
+    const u = new URL(url ?? "", document.baseURI);
     u.hash = "";
     return u;
   });
 
-/** @param {any} target @param {string} type @param {any} key @param {number} n @param {string} reason @param {number} delay */
+/** @param {any} target @param {number} type @param {any} key @param {number} n @param {string} reason @param {number} delay */
 export const emit = (target, type, key, n, reason, delay) => {
-  const detail = { key, attempt: n, reason, ...(type == "retry" && { delay }) };
-  (target && get(target, "isConnected") ? target : document).dispatchEvent(new CustomEvent(PREFIX + type, { bubbles: true, detail }));
+  const detail = { key, attempt: n, reason, ...(list[type] == "retry" && { delay }) };
+  (target && Reflect.get(own(target), "isConnected", target) ? target : document).dispatchEvent(new CustomEvent(PREFIX + list[type], { bubbles: true, detail }));
 };
 
 // Attributes that say "busy". Two intents may mark one form: the last to end restores what stood there before the first.
 /** @type {Map<Element, Record<string, [string | null, number]>>} */
 const marks = new Map();
-/** @param {any} e @param {string} name @param {string | null} before */
-const restore = (e, name, before) => call(e, before == null ? "removeAttribute" : "setAttribute", name, before);
-/** @param {any} e @param {string} name @param {string} value */
-export const mark = (e, name, value) => {
+/** @param {any} e @param {string} name @param {string | null} value */
+const write = (e, name, value) => invoke(e, value == null ? "removeAttribute" : "setAttribute", name, value);
+/** @param {any} e @param {number} n @param {number} value */
+export const mark = (e, n, value) => {
   if (!e) return;
   const of = marks.get(e) ?? {};
-  (of[name] ??= [call(e, "getAttribute", name), 0])[1]++;
+  (of[list[n]] ??= [attr(e, n), 0])[1]++;
   marks.set(e, of);
-  call(e, "setAttribute", name, value);
+  write(e, list[n], list[value]);
 };
-/** @param {any} e @param {string} name */
-export const unmark = (e, name) => {
+/** @param {any} e @param {number} n */
+export const unmark = (e, n) => {
   const of = marks.get(e);
+  const name = list[n];
   if (!of?.[name] || --of[name][1]) return;
-  restore(e, name, of[name][0]);
+  write(e, name, of[name][0]);
   delete of[name];
   if (!Object.keys(of).length) marks.delete(e);
 };
 /** Takes all marks away: the page is being stored. */
 export const unmark_all = () => {
-  for (const [e, of] of marks) for (const name in of) restore(e, name, of[name][0]);
+  for (const [e, of] of marks) for (const name in of) write(e, name, of[name][0]);
   marks.clear();
   region?.remove();
 };
 
 /** @type {HTMLElement | undefined} */
 let region;
-/** Says a text in a polite live region. @param {string} words */
+/** Says a text in a polite live region. @param {any} words */
 export const say = (words) => {
   if (!region?.isConnected) {
     if (!words) return;
@@ -143,12 +178,23 @@ export const say = (words) => {
     region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
     document.body.append(region);
   }
-  region.textContent = words;
+  region.textContent = words ?? "";
 };
 
 export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
+/** A UUID of version 4. `crypto.randomUUID` would need a secure context. */
+export const mint = () => "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (+c ^ (random() & (15 >> (+c / 4)))).toString(16));
 export const now = () => Date.now();
-export const page_time = () => performance.now();
+
+// When intents ended, of the clock that stamps events.
+/** @type {Record<string, number>} */
+const ends = {};
+/** @param {string} name */
+export const end_now = (name) => {
+  ends[name] = performance.now();
+};
+/** @param {string} name */
+export const ended = (name) => ends[name] ?? 0;
 
 /** What an answer's head says, of a response or an xhr: status, the gate's word, Retry-After, that as a date, the server's
  *  time, and whether it leads to another page. @param {any} o @returns {any} */
@@ -170,6 +216,9 @@ export const launch = (f, input, init, signal, ms) =>
   attempt(() =>
     input.clone ? f(input.clone()) : f(input, { ...init, signal: ms && AbortSignal.any ? AbortSignal.any([signal, AbortSignal.timeout(ms)]) : signal }),
   );
+
+/** @param {any} init */
+export const time_limit = (init) => init.timeout ?? /** @type {any} */ (globalThis).htmx?.config.defaultTimeout;
 
 // htmx 4: a request's fetch is replaced. 1.9 and 2: a request's xhr reports here first, and is sent again as it was.
 /** @param {any} ctx @param {number} ticket */
@@ -200,7 +249,7 @@ export const transmit = (xhr, body, ticket) => {
 /** @param {any} info htmx's description of the request */
 export const reopen = ({ xhr, requestConfig: c, pathInfo }) => {
   xhr.open(c.verb.toUpperCase(), pathInfo.finalRequestPath, true);
-  for (const name in c.headers) call(xhr, "setRequestHeader", name, c.headers[name]);
+  for (const name in c.headers) invoke(xhr, "setRequestHeader", name, c.headers[name]);
 };
 /** Gives the xhr back, with the event that its listeners wait for. @param {any} xhr @param {any} were @param {any} event */
 export const hand_over = (xhr, were, event) => {

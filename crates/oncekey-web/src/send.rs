@@ -8,9 +8,10 @@ use oncekey::{
 
 use crate::{
     app,
-    dom::{Js, call1, double, get, name_of, text, window},
+    dom::{Js, call1, double, get, global, mint, name_of, string, text},
     flight::{Course, Flight, go},
-    intent::{find, mint},
+    intent::find,
+    names::{ARRAY, FETCH, HEADERS, INTENT, KEY, METHOD, OF, PUSH, RESOLVE, RETRY, SIGNAL, URL, WINDOW},
     subject::Subject,
 };
 
@@ -24,15 +25,14 @@ pub struct Joint {
 /// Sends a `Request` that is already built; `body` is what its content was made from, `call` gets the answer.
 /// False where the intent is under way with other content.
 pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
-    let url = text(request, "url").unwrap_or_default();
-    let method = text(request, "method").unwrap_or_default();
-    let subject = Subject::new(Js::UNDEFINED, Js::UNDEFINED, method, &url);
+    let url = get(request, URL);
+    let subject = Subject::new(Js::UNDEFINED, Js::UNDEFINED, text(request, METHOD), &url);
     if !subject.is_ours() {
-        call1(call, "resolve", &call1(&window(), "fetch", request));
+        call1(call, RESOLVE, &call1(&global(WINDOW), FETCH, request));
         return true;
     }
-    let given = text(options, "key").filter(|key| is_key(key));
-    let named = text(options, "intent");
+    let given = text(options, KEY).filter(|key| is_key(key));
+    let named = text(options, INTENT);
     let lone = given.is_none() && named.is_none();
     let mut digest = Digest::default();
     digest.part("send");
@@ -40,7 +40,7 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
     let name = name_of(double(digest.value()), 0.0);
     let (content, _) = subject.read(body);
     digest.part(&subject.method);
-    digest.part(&url);
+    digest.part(&string(&url).unwrap_or_default());
     let content = content ^ digest.value();
 
     let mut joined = None;
@@ -53,17 +53,17 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
     }
     if let Some((same, calls)) = joined {
         if same {
-            call1(&calls, "push", call);
+            call1(&calls, PUSH, call);
         }
         return same;
     }
-    let calls = call1(&get(&window(), "Array"), "of", call);
-    let given = if lone { Some(mint()) } else { given.map(|key| Js::from_str(&key)) };
+    let calls = call1(&global(ARRAY), OF, call);
+    let given = if lone { Some(mint()) } else { given.map(|_| get(options, KEY)) };
     let intent = find(name.clone(), content, given, Stage::Sent);
-    let plan = text(options, "retry").and_then(|text| Plan::parse(&text));
+    let plan = text(options, RETRY).and_then(|text| Plan::parse(&text));
     let plan = plan.or(app::with(|app| app.retry)).unwrap_or(Plan::DEFAULT);
     let flight = Flight::new(intent, Js::UNDEFINED, plan);
-    flight.head(&get(request, "headers"));
+    flight.head(&get(request, HEADERS));
     if !lone {
         let calls = calls.clone();
         app::with(|app| {
@@ -73,10 +73,10 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
     flight.issue();
     go(Box::new(Course {
         flight,
-        fetch: get(&window(), "fetch"),
+        fetch: global(FETCH),
         input: request.clone(),
         init: Js::UNDEFINED,
-        signal: get(request, "signal"),
+        signal: get(request, SIGNAL),
         limit: 0.0,
         calls,
         lock: 0,

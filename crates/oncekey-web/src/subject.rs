@@ -7,22 +7,16 @@ use oncekey::{
 
 use crate::{
     app,
-    dom::{Js, attr, call_text, closest, double, each, get, name_of, pairs, parse, text, window},
+    dom::{
+        Js, attr, attribute, call1, closest, double, each, get, global, is_text, name_of, pairs, parse, says, string,
+        text, word,
+    },
+    names::{
+        ACTION, CLICK, DATA_ONCE_IGNORE, DATA_ONCE_KEY, DATA_ONCE_NAME, DOCUMENT, FORMACTION, FORMMETHOD, HREF, ID,
+        IS_CONTROL, IS_FORM, IS_HIDDEN, IS_OFF, LOCAL_NAME, LOCATION_ORIGIN, METHOD, NAME, Name, ORIGIN,
+        QUERY_SELECTOR_ALL, SUBMIT, SUBMITTER, TARGET, TARGETS, TYPE, VALUE,
+    },
 };
-
-/// The attributes that say where an element's requests go, plain and as htmx reads them.
-const TARGETS: [&str; 10] = [
-    "action",
-    "method",
-    "hx-post",
-    "hx-put",
-    "hx-patch",
-    "hx-delete",
-    "data-hx-post",
-    "data-hx-put",
-    "data-hx-patch",
-    "data-hx-delete",
-];
 
 /// One submit, before its content is known.
 pub struct Subject {
@@ -38,29 +32,32 @@ pub struct Subject {
 
 impl Subject {
     /// A request about to be sent, by its sender's account.
-    pub fn new(owner: Js, submitter: Js, mut method: String, action: &str) -> Subject {
+    pub fn new(owner: Js, submitter: Js, method: Option<String>, action: &Js) -> Subject {
+        let mut method = method.unwrap_or_default();
         method.make_ascii_uppercase();
         Subject { owner, submitter, method, action: parse(action) }
     }
 
     /// A plain form: the submitter's method and action, else the form's.
     pub fn plain(form: &Js, submitter: &Js) -> Subject {
-        let method = attr(submitter, "formmethod").or_else(|| text(form, "method"));
-        let action = attr(submitter, "formaction").filter(|action| !action.is_empty());
-        let action = action.or_else(|| text(form, "action")).unwrap_or_default();
-        Subject::new(form.clone(), submitter.clone(), method.unwrap_or_default(), &action)
+        let method = attr(submitter, FORMMETHOD).or_else(|| text(form, METHOD));
+        let mut action = attribute(submitter, FORMACTION);
+        if !action.is_truthy() {
+            action = get(form, ACTION);
+        }
+        Subject::new(form.clone(), submitter.clone(), method, &action)
     }
 
     /// An element of htmx, with the form whose fields it sends.
-    pub fn of_htmx(element: &Js, event: &Js, method: String, action: &str) -> Subject {
-        let mut owner = get(element, "form");
+    pub fn of_htmx(element: &Js, event: &Js, method: Option<String>, action: &Js) -> Subject {
+        let mut owner = get(element, IS_FORM);
         if !owner.is_truthy() {
-            owner = closest(element, "form");
+            owner = closest(element, IS_FORM);
         }
         if !owner.is_truthy() {
             owner = element.clone();
         }
-        let mut submitter = get(event, "submitter");
+        let mut submitter = get(event, SUBMITTER);
         if !submitter.is_truthy() && &owner != element {
             submitter = element.clone();
         }
@@ -69,16 +66,15 @@ impl Subject {
 
     /// Whether this request is ours: an unsafe method, an origin that may have the key, not switched off.
     pub fn is_ours(&self) -> bool {
-        let off = "[data-once=off]";
         is_unsafe(&self.method)
-            && (self.goes_home() || app::is_friend(&get(&self.action, "origin")))
-            && !closest(&self.owner, off).is_truthy()
-            && !closest(&self.submitter, off).is_truthy()
+            && (self.goes_home() || app::is_friend(&get(&self.action, ORIGIN)))
+            && !closest(&self.owner, IS_OFF).is_truthy()
+            && !closest(&self.submitter, IS_OFF).is_truthy()
     }
 
     /// Whether the page's own origin answers.
     pub fn goes_home(&self) -> bool {
-        get(&self.action, "origin") == get(&window(), "location.origin")
+        get(&self.action, ORIGIN) == global(LOCATION_ORIGIN)
     }
 
     /// Whether a field can carry the key.
@@ -87,31 +83,32 @@ impl Subject {
     }
 
     /// An attribute of the submitter, else of the owner.
-    pub fn attr(&self, name: &str) -> Option<String> {
-        attr(&self.submitter, name).or_else(|| attr(&self.owner, name))
+    pub fn attribute(&self, name: Name) -> Js {
+        let own = attribute(&self.submitter, name);
+        if is_text(&own) { own } else { attribute(&self.owner, name) }
     }
 
     /// The intent's name (contract 4, "Identity").
     pub fn name(&self) -> Js {
         let mut target = Digest::default();
         target.part(&self.method);
-        target.part(&text(&self.action, "href").unwrap_or_default());
+        target.part(&text(&self.action, HREF).unwrap_or_default());
         name_of(place(&self.owner), double(target.value()))
     }
 
     /// What content says: its digest without the key and the ignored fields; and the key that the author gave,
     /// as an attribute or among the fields.
     pub fn read(&self, body: &Js) -> (u64, Option<Js>) {
-        let ignored = self.attr("data-once-ignore").unwrap_or_default();
+        let ignored = string(&self.attribute(DATA_ONCE_IGNORE)).unwrap_or_default();
         let mut digest = Digest::default();
-        let mut given = self.attr("data-once-key").filter(|key| is_key(key)).map(|key| Js::from_str(&key));
+        let mut given = Some(self.attribute(DATA_ONCE_KEY)).filter(|key| string(key).is_some_and(|key| is_key(&key)));
         let mut name = None;
         each(&pairs(body), &mut |part| {
             let Some(of) = name.take() else {
                 name = Some(part);
                 return true;
             };
-            let value = part.as_string().unwrap_or_default();
+            let value = string(&part).unwrap_or_default();
             if app::is_field(&of) {
                 if given.is_none() && is_key(&value) {
                     given = Some(part);
@@ -129,8 +126,7 @@ impl Subject {
 pub fn place(element: &Js) -> f64 {
     let mut name = called(element);
     let own = name.value();
-    let tag = text(element, "localName").unwrap_or_default();
-    each(&call_text(&get(&window(), "document"), "querySelectorAll", &tag), &mut |other| {
+    each(&call1(&global(DOCUMENT), QUERY_SELECTOR_ALL, &get(element, LOCAL_NAME)), &mut |other| {
         let more = &other != element;
         if more && called(&other).value() == own {
             name.part("+");
@@ -142,7 +138,7 @@ pub fn place(element: &Js) -> f64 {
 
 fn called(element: &Js) -> Digest {
     let mut name = Digest::default();
-    let own = attr(element, "data-once-name").or_else(|| attr(element, "id")).filter(|own| !own.is_empty());
+    let own = attr(element, DATA_ONCE_NAME).or_else(|| attr(element, ID)).filter(|own| !own.is_empty());
     if let Some(own) = own {
         name.part(&own);
         return name;
@@ -150,11 +146,11 @@ fn called(element: &Js) -> Digest {
     for target in TARGETS {
         name.part(&attr(element, target).unwrap_or_default());
     }
-    let ignored = attr(element, "data-once-ignore").unwrap_or_default();
-    each(&call_text(element, "querySelectorAll", "input[type=hidden]"), &mut |hidden| {
-        let field = get(&hidden, "name");
+    let ignored = attr(element, DATA_ONCE_IGNORE).unwrap_or_default();
+    each(&call1(element, QUERY_SELECTOR_ALL, &word(IS_HIDDEN)), &mut |hidden| {
+        let field = get(&hidden, NAME);
         if !app::is_field(&field) {
-            add(&mut name, &field, &text(&hidden, "value").unwrap_or_default(), &ignored);
+            add(&mut name, &field, &text(&hidden, VALUE).unwrap_or_default(), &ignored);
         }
         true
     });
@@ -163,7 +159,7 @@ fn called(element: &Js) -> Digest {
 
 /// Adds a field, unless it changes by itself.
 fn add(digest: &mut Digest, name: &Js, value: &str, ignored: &str) {
-    let name = name.as_string().unwrap_or_default();
+    let name = string(name).unwrap_or_default();
     if !is_volatile(&name, ignored) {
         digest.part(&name);
         digest.part(value);
@@ -172,7 +168,5 @@ fn add(digest: &mut Digest, name: &Js, value: &str, ignored: &str) {
 
 /// Whether a person's submit, or click on a button, link or form control, triggered a request.
 pub fn is_by_hand(event: &Js) -> bool {
-    let kind = text(event, "type").unwrap_or_default();
-    kind == "submit"
-        || kind == "click" && closest(&get(event, "target"), "a,button,input,select,textarea,summary").is_truthy()
+    says(event, TYPE, SUBMIT) || says(event, TYPE, CLICK) && closest(&get(event, TARGET), IS_CONTROL).is_truthy()
 }

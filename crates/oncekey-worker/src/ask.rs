@@ -1,6 +1,10 @@
 //! Calls of the front's to objects.
 
-use oncekey::{attempt::Errand, key::ScopedKey};
+use oncekey::{
+    attempt::Errand,
+    call::{Calls, Failed},
+    key::ScopedKey,
+};
 use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
 
@@ -17,30 +21,37 @@ pub async fn ask(
     request: &Request,
     headers: &Headers,
     body: &JsValue,
-) -> Result<Response, Failure> {
+) -> Result<Response, Failed> {
     send(|| gate.stub(key), &errand.encode(), request, headers, body).await
 }
 
-/// A call that the platform reports as safe to repeat is repeated once, on a new stub: the object decides, so that a
-/// repeat is a duplicate like any other.
+/// A call, made once more where the platform says that it may succeed then.
 pub async fn send(
     stub: impl Fn() -> Result<Fetcher, Failure>,
     errand: &str,
     request: &Request,
     headers: &Headers,
     body: &JsValue,
-) -> Result<Response, Failure> {
+) -> Result<Response, Failed> {
     convert::set_errand(headers, errand);
-    let mut repeat = true;
+    let mut calls = Calls::default();
     loop {
         let init = init();
         init.set_headers(headers);
         if !body.is_null() {
             init.set_body(body);
         }
-        match settled(stub()?.fetch_with(request, &init)?).await {
-            Err(failure) if repeat && failure.is_retryable() => repeat = false,
-            outcome => return outcome,
+        let asked = match stub().and_then(|stub| Ok(stub.fetch_with(request, &init)?)) {
+            Ok(asked) => settled(asked).await,
+            Err(failure) => Err(failure),
+        };
+        match asked {
+            Ok(response) => return Ok(response),
+            Err(failure) => {
+                if let Some(failed) = calls.failed(failure.fault()) {
+                    return Err(failed);
+                }
+            }
         }
     }
 }

@@ -66,7 +66,7 @@ impl Sending {
         let mut told_up_to = 0;
         let mut before = "{\"items\":[";
         loop {
-            while flight.has_room(waiting)
+            while flight.has_room(ready.len(), waiting)
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
                 match self.plan.item(policy, element) {
@@ -94,12 +94,16 @@ impl Sending {
                 waiting += text.len();
                 ready.push((number, text));
             }
+            let mut piece = String::new();
             while let Some(at) = ready.iter().position(|(number, _)| *number == told_up_to) {
                 let (_, text) = ready.swap_remove(at);
                 waiting -= text.len();
                 told_up_to += 1;
-                let piece = [before, &text].concat();
+                piece.push_str(before);
+                piece.push_str(&text);
                 before = ",";
+            }
+            if !piece.is_empty() {
                 out.write_through(&Uint8Array::from(piece.as_bytes()), self.patience).await;
                 if out.is_gone() {
                     // What is under way goes on in the objects; sent again, the batch finds it there.

@@ -2,6 +2,7 @@
 
 use js_sys::{Array, Function, JSON, JsString, Object, Promise, Uint8Array};
 use oncekey::{
+    call::Fault,
     fields::Fields,
     held::Held,
     reply::{EXPOSED, Head, Lines, Said, Word, has_no_content},
@@ -21,11 +22,15 @@ impl Failure {
         self.0.dyn_ref::<js_sys::Error>().map_or_else(|| "unknown".to_owned(), |error| String::from(error.message()))
     }
 
-    /// Whether the same call may succeed if it is made again at once: the platform says so, and is not
-    /// refusing load.
-    pub fn is_retryable(&self) -> bool {
+    /// What the platform says of a failed call to an object.
+    pub fn fault(&self) -> Fault {
         let flag = |name: &str| js_sys::Reflect::get(&self.0, &JsValue::from_str(name)).is_ok_and(|v| v.is_truthy());
-        flag("retryable") && !flag("overloaded")
+        Fault {
+            overloaded: flag("overloaded"),
+            retryable: flag("retryable"),
+            remote: flag("remote"),
+            reset: flag("durableObjectReset"),
+        }
     }
 }
 
@@ -95,6 +100,12 @@ extern "C" {
     pub fn waiters(this: &Live) -> Array;
     #[wasm_bindgen(method, setter)]
     pub fn set_waiters(this: &Live, waiters: Array);
+
+    /// A class of objects.
+    pub type Namespace;
+    /// A new stub of the object of that name.
+    #[wasm_bindgen(method, catch, js_name = getByName)]
+    pub fn get_by_name(this: &Namespace, name: &str) -> Result<Fetcher, JsValue>;
 
     /// A service binding or an object's stub.
     #[derive(Clone)]
@@ -273,6 +284,18 @@ pub fn own_request(url: &str, init: &Init) -> Result<Request, Failure> {
     Ok(AnyRequest::fresh(url, init)?.unchecked_into())
 }
 
+/// A binding that is an object, of the type that its name promises.
+pub fn binding<T: JsCast>(env: &Env, name: &str) -> Option<T> {
+    let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    value.is_object().then(|| value.unchecked_into())
+}
+
+/// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.
+pub fn text(env: &Env, name: &str) -> Option<String> {
+    let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    value.as_string().or_else(|| JSON::stringify(value.dyn_ref::<Object>()?).ok()?.as_string())
+}
+
 /// Where the effect runs.
 #[derive(Clone)]
 pub enum Origin {
@@ -286,11 +309,11 @@ impl Origin {
     /// The binding or variable `ORIGIN`.
     pub fn of(env: &Env) -> Option<Self> {
         let value = js_sys::Reflect::get(env, &JsValue::from_str("ORIGIN")).ok()?;
-        if let Some(url) = value.as_string() {
-            let url = url.trim_end_matches('/');
-            return (!oncekey::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()));
-        }
-        value.is_object().then(|| Self::Service(value.unchecked_into()))
+        let Some(url) = value.as_string() else {
+            return value.is_object().then(|| Self::Service(value.unchecked_into()));
+        };
+        let url = url.trim_end_matches('/');
+        (!oncekey::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.

@@ -174,8 +174,8 @@ impl EntityObject {
             let request = convert::held_request(&head)?;
             let key = attempt.scoped_key.clone();
             let errand = Errand::Accept(attempt);
-            let answer = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await?;
-            if !is_handed_over(answer.status()) {
+            let asked = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
+            if !asked.is_ok_and(|answer| is_handed_over(answer.status())) {
                 return Ok(false);
             }
             let Some(mut entity) = self.load()? else {

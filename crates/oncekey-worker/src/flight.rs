@@ -13,7 +13,7 @@ use oncekey::{
 use crate::{
     ask::ask,
     content::read_within,
-    convert::{self, Failure, clock},
+    convert::{self, clock},
     gate::Gate,
 };
 
@@ -45,9 +45,9 @@ impl Flight {
         Self { gate, limit, line: Line::default(), waiting: Vec::new(), running: Vec::new() }
     }
 
-    /// Whether another item may join. `waiting`: bytes of answers that cannot be passed on yet.
-    pub fn has_room(&self, waiting: usize) -> bool {
-        self.line.has_room(waiting)
+    /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
+    pub fn has_room(&self, answers: usize, bytes: usize) -> bool {
+        self.line.has_room(answers, bytes)
     }
 
     /// An item joins; says its number.
@@ -55,7 +55,7 @@ impl Flight {
         let number = self.line.join(Some(&attempt.scoped_key));
         let (gate, limit) = (self.gate.clone(), self.limit);
         // Nothing happens before it is polled.
-        let asked = async move { exchange(&gate, attempt, &head, &content, limit).await.ok() };
+        let asked = async move { exchange(&gate, attempt, &head, &content, limit).await };
         self.waiting.push((number, Box::pin(asked)));
         number
     }
@@ -91,21 +91,21 @@ impl Flight {
     }
 }
 
-async fn exchange(gate: &Gate, attempt: Attempt, head: &Held, content: &[u8], limit: u64) -> Result<Answer, Failure> {
-    let request = convert::held_request(head)?;
+async fn exchange(gate: &Gate, attempt: Attempt, head: &Held, content: &[u8], limit: u64) -> Option<Answer> {
+    let request = convert::held_request(head).ok()?;
     let key = attempt.scoped_key.clone();
     let body = Uint8Array::from(content).into();
-    let mut answer = ask(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await?;
+    let mut answer = ask(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
     let headers = answer.headers();
-    let retry_after = convert::retry_after(headers.get("retry-after")?.as_deref(), clock());
-    let word = headers.get("idempotency-status")?.unwrap_or_default();
+    let retry_after = convert::retry_after(headers.get("retry-after").ok()?.as_deref(), clock());
+    let word = headers.get("idempotency-status").ok()?.unwrap_or_default();
     if limit > 0 && convert::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
-        answer = convert::decoded(&answer)?;
+        answer = convert::decoded(&answer).ok()?;
     }
     // To its end, which comes only after it is stored.
     let content = match answer.body() {
-        Some(body) => read_within(&body, limit, true).await?,
+        Some(body) => read_within(&body, limit, true).await.ok()?,
         None => Some(Vec::new()),
     };
-    Ok(Answer { status: answer.status(), word, retry_after, content })
+    Some(Answer { status: answer.status(), word, retry_after, content })
 }

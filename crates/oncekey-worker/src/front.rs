@@ -5,6 +5,7 @@ use std::rc::Rc;
 use js_sys::Uint8Array;
 use oncekey::{
     attempt::{Attempt, Errand, Terms},
+    call::Failed,
     canonical::{Content, choose_key, may_hold_key},
     fields::Fields,
     fingerprint::{Target, fingerprint},
@@ -160,10 +161,10 @@ impl Front<'_> {
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.ask(&scoped_key, &errand, &body).await {
             Ok(response) => Ok(self.decoded(response)?),
-            Err(_) if policy.store_failure == StoreFailure::Open => {
+            Err(Failed::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass(Some(Word::Bypassed(Reason::StoreUnavailable)), Some(&body)).await
             }
-            Err(_) => Err(Refusal::StoreUnavailable.into()),
+            Err(Failed::Unreached | Failed::InDoubt) => Err(Refusal::StoreUnavailable.into()),
         }
     }
 
@@ -185,8 +186,9 @@ impl Front<'_> {
     }
 
     /// One call to the key's object.
-    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failure> {
-        ask(self.gate, key, errand, self.request, &self.stripped()?, body).await
+    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failed> {
+        let headers = self.stripped().map_err(|_| Failed::Unreached)?;
+        ask(self.gate, key, errand, self.request, &headers, body).await
     }
 
     /// A request without a key: refused where one is required, else passed on unprotected.

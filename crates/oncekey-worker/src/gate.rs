@@ -3,17 +3,17 @@
 use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{key::ScopedKey, policy::Policy};
-use wasm_bindgen::{JsCast, JsValue};
-use worker::{Env, ObjectNamespace};
+use wasm_bindgen::JsValue;
+use worker::Env;
 
-use crate::convert::{Failure, Fetcher, Origin};
+use crate::convert::{self, Failure, Fetcher, Namespace, Origin};
 
 /// The gate's configuration.
 pub struct Gate {
     pub policy: Policy,
     pub origin: Option<Origin>,
-    keys: Option<ObjectNamespace>,
-    machines: Option<ObjectNamespace>,
+    keys: Option<Namespace>,
+    machines: Option<Namespace>,
     env: Env,
 }
 
@@ -30,13 +30,13 @@ impl Gate {
         if let Some(gate) = GATE.with_borrow(Clone::clone) {
             return Ok(gate);
         }
-        let text = env.var("ONCEKEY").map(|var| var.to_string()).unwrap_or_default();
+        let text = convert::text(env, "ONCEKEY").unwrap_or_default();
         let policy = Policy::parse(&text).map_err(|error| Misconfigured(error.message()))?;
         let gate = Rc::new(Self {
             policy,
             origin: Origin::of(env),
-            keys: env.durable_object("KEYS").ok(),
-            machines: env.durable_object("MACHINES").ok(),
+            keys: convert::binding(env, "KEYS"),
+            machines: convert::binding(env, "MACHINES"),
             env: env.clone(),
         });
         GATE.set(Some(gate.clone()));
@@ -55,14 +55,13 @@ impl Gate {
 
     /// A secret, where it is configured.
     pub fn secret(&self, name: &str) -> Option<String> {
-        let secret = self.env.secret(name).ok()?.to_string();
-        Some(secret).filter(|secret| !secret.is_empty())
+        convert::text(&self.env, name).filter(|secret| !secret.is_empty())
     }
 }
 
-fn stub(objects: Option<&ObjectNamespace>, name: &str) -> Result<Fetcher, Failure> {
-    let stub = objects
-        .ok_or_else(|| JsValue::from_str("the objects are not bound"))
-        .and_then(|objects| objects.get_by_name(name).map_err(JsValue::from))?;
-    Ok(stub.into_rpc::<JsValue>().unchecked_into())
+fn stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {
+    match objects {
+        Some(objects) => Ok(objects.get_by_name(name)?),
+        None => Err(JsValue::from_str("the objects are not bound").into()),
+    }
 }

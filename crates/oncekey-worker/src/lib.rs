@@ -116,16 +116,6 @@ extern "C" {
     fn trapped();
 }
 
-/// Runs once an instance: a panic is told to the shim before it traps, since no caller may be there to see it.
-#[wasm_bindgen(start)]
-pub fn started() {
-    let hook = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        hook(info);
-        trapped();
-    }));
-}
-
 /// The system's allocator, which tells the shim when memory has run out: the trap that follows says nothing.
 struct Telling;
 

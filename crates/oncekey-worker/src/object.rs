@@ -126,8 +126,9 @@ impl Object {
         }
         let abort = AbortController::new()?;
         let init = to_origin(request, attempt, content, &abort)?;
-        self.store.save(&Record::Claimed(claim.clone()), None, row)?;
+        // The alarm first: should it fail, nothing is claimed.
         self.store.wake_at(decision::alarm(&claim, clock()))?;
+        self.store.save(&Record::Claimed(claim.clone()), None, row)?;
         self.live.set_running(claim.generation);
         self.live.set_latest(claim.generation);
         let answer = Effect {

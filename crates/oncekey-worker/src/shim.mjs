@@ -21,6 +21,8 @@ Object.assign(globalThis, { oncekeyTrapped: reset });
 function reset() {
   if (resetting) return;
   resetting = true;
+  // The wasm carries no words for a panic: the stack names the place in it.
+  console.error("oncekey: the gate was reset", new Error().stack);
   queueMicrotask(() => {
     resetting = false;
     epoch++;

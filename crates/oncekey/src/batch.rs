@@ -48,9 +48,9 @@ enum Stage {
 }
 
 impl Line {
-    /// Whether another item may join. `waiting`: bytes of answers that cannot be passed on yet.
-    pub fn has_room(&self, waiting: usize) -> bool {
-        self.places.len() < WINDOW && waiting < WAITING
+    /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
+    pub fn has_room(&self, answers: usize, bytes: usize) -> bool {
+        self.places.len().max(answers) < WINDOW && bytes < WAITING
     }
 
     /// An item joins at the end; says its number, counted from 0. One without a key needs nothing done.

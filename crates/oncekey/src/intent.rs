@@ -27,7 +27,7 @@ pub enum Stage {
 
 impl Stage {
     /// The number that stands for it in the tab's storage; never changed once given.
-    pub fn code(self) -> u32 {
+    pub fn code(self) -> i32 {
         match self {
             Stage::Sent => 1,
             Stage::SentPlain => 2,
@@ -36,7 +36,7 @@ impl Stage {
     }
 
     /// Reads [`Stage::code`].
-    pub fn from_code(code: u32) -> Option<Stage> {
+    pub fn from_code(code: i32) -> Option<Stage> {
         match code {
             1 => Some(Stage::Sent),
             2 => Some(Stage::SentPlain),
@@ -111,7 +111,7 @@ pub enum Look {
 
 impl Look {
     /// Reads the answer's members.
-    pub fn parse(state: Option<&str>, status: u32) -> Look {
+    pub fn parse(state: Option<&str>, status: i32) -> Look {
         match state {
             Some("absent") => Look::Absent,
             Some("running") => Look::Running,
@@ -190,31 +190,6 @@ impl Digest {
     /// The digest so far: below 2^53, so that it stays exact as a number of the page.
     pub fn value(self) -> u64 {
         self.0 >> 11
-    }
-}
-
-/// A UUID of version 4 (RFC 9562 5.4) from random bits.
-pub fn uuid(high: u64, low: u64) -> String {
-    let high = (high & !0xf000) | 0x4000;
-    let low = (low & !(0b11 << 62)) | (0b10 << 62);
-    let mut out = String::with_capacity(36);
-    hex(high >> 32, 8, &mut out);
-    out.push('-');
-    hex(high >> 16, 4, &mut out);
-    out.push('-');
-    hex(high, 4, &mut out);
-    out.push('-');
-    hex(low >> 48, 4, &mut out);
-    out.push('-');
-    hex(low, 12, &mut out);
-    out
-}
-
-/// Appends the lowest `width` hexadecimal digits.
-fn hex(value: u64, width: u32, out: &mut String) {
-    for place in (0..width).rev() {
-        let digit = (value >> (place * 4)) & 15;
-        out.push(char::from_digit(u32::try_from(digit).unwrap_or(0), 16).unwrap_or('0'));
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod attempt;
 pub mod batch;
+pub mod call;
 pub mod canonical;
 pub mod date;
 pub mod decision;

@@ -12,6 +12,9 @@ pub const DEFAULT_BASE: u64 = 500;
 /// Retries after the first attempt where nothing else is said.
 pub const DEFAULT_RETRIES: u32 = 4;
 
+/// The longest number that is read: fifteen digits of seconds are thirty million years.
+const MOST_DIGITS: usize = 15;
+
 /// How often and how fast to send again: `"3"` or `"3s,3"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -35,7 +38,7 @@ impl Plan {
             Some(comma) => (interval(text.get(..comma)?)?, text.get(comma + 1..)?),
             None => (DEFAULT_BASE, text),
         };
-        Some(Plan { base, retries: u32::try_from(digits(count)?).ok()?, asked: true })
+        Some(Plan { base, retries: u32::try_from(number(count, 0)?).ok()?, asked: true })
     }
 
     /// Reads the attribute of an element; text that is no plan counts as absent.
@@ -46,56 +49,56 @@ impl Plan {
     /// The delay before retry `n` (1 is the first), in milliseconds. `jitter` is a fraction of 2^32,
     /// `least` what the server asked for.
     pub fn delay(&self, n: u32, jitter: u32, least: u64) -> u64 {
-        let doubled = self.base.saturating_mul(1_u64.checked_shl(n.saturating_sub(1)).unwrap_or(u64::MAX));
+        // Beyond the longest delay the exact number does not matter, so nothing here can overflow.
+        let doubled = self.base.min(MAX_BACKOFF) << n.saturating_sub(1).min(15);
         let drawn = (doubled.min(MAX_BACKOFF) * (u64::from(jitter) + 1)) >> 32;
         drawn.max(least)
     }
 }
 
-/// A length of time as the attributes write it: `250ms`, `3s`, or a bare number of milliseconds.
+/// A length of time as the attributes write it: `250ms`, `3s`, `0.5s`, or a bare number of milliseconds.
 pub fn interval(text: &str) -> Option<u64> {
     let text = text.trim_ascii();
-    if let Some(number) = text.strip_suffix("ms") {
-        digits(number)
-    } else if let Some(number) = text.strip_suffix('s') {
-        thousandths(number)
-    } else {
-        digits(text)
+    match text.strip_suffix('s') {
+        Some(rest) => match rest.strip_suffix('m') {
+            Some(milliseconds) => number(milliseconds, 0),
+            None => number(rest, 3),
+        },
+        None => number(text, 0),
     }
 }
 
-fn digits(text: &str) -> Option<u64> {
-    let text = text.trim_ascii();
+/// A decimal number in units of its last allowed place. More digits than time has are no number, so that nothing after
+/// this can overflow.
+fn number(text: &str, places: usize) -> Option<u64> {
     let mut value = 0_u64;
-    for byte in text.bytes() {
-        if !byte.is_ascii_digit() {
+    let mut digits = 0;
+    let mut point = None;
+    for byte in text.trim_ascii().bytes() {
+        if byte == b'.' && point.is_none() {
+            point = Some(digits);
+        } else if byte.is_ascii_digit() && digits < MOST_DIGITS {
+            value = value * 10 + u64::from(byte - b'0');
+            digits += 1;
+        } else {
             return None;
         }
-        value = value.checked_mul(10)?.checked_add(u64::from(byte - b'0'))?;
     }
-    (!text.is_empty()).then_some(value)
-}
-
-/// Seconds with at most three decimals, as milliseconds.
-fn thousandths(text: &str) -> Option<u64> {
-    let Some(point) = text.bytes().position(|byte| byte == b'.') else {
-        return digits(text)?.checked_mul(1000);
-    };
-    let (whole, part) = (text.get(..point)?, text.get(point + 1..)?);
-    let scale = match part.len() {
-        1 => 100,
-        2 => 10,
-        3 => 1,
-        _ => return None,
-    };
-    digits(whole)?.checked_mul(1000)?.checked_add(digits(part)? * scale)
+    let decimals = point.map_or(0, |point| digits - point);
+    if digits == decimals || decimals > places || point == Some(digits) {
+        return None;
+    }
+    for _ in decimals..places {
+        value *= 10;
+    }
+    Some(value)
 }
 
 /// What `Retry-After` asks for, in milliseconds: seconds, or a date that the platform has parsed.
 /// `date` and `now` are milliseconds of one clock, best the server's own (its `Date`); a date gone by asks for nothing.
 pub fn retry_after(text: &str, date: Option<u64>, now: u64) -> Option<u64> {
-    match digits(text) {
-        Some(seconds) => Some(seconds.saturating_mul(1000)),
+    match number(text, 0) {
+        Some(seconds) => Some(seconds * 1000),
         None => date.map(|at| at.saturating_sub(now)),
     }
 }

@@ -9,11 +9,13 @@ use std::{
 use anyhow::{Context, Result, bail};
 use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
-use wasm_bindgen_cli_support::Bindgen;
+use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
+use self::panics::Without;
 use crate::tools;
 
 mod page;
+mod panics;
 pub mod worker;
 
 /// What wasm-opt may use: what rustc emits by default, and what workerd and every current browser accept.
@@ -25,6 +27,11 @@ const WASM_FEATURES: [&str; 6] = [
     "--enable-reference-types",
     "--enable-multivalue",
 ];
+
+/// How wasm-opt makes the page's wasm small: through its flat form and back, and whatever can only be reached by a trap is
+/// not there.
+const SMALLEST: [&str; 7] =
+    ["-tnh", "-Oz", "--flatten", "--rereloop", "-Oz", "--converge", "--one-caller-inline-max-function-size=20"];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -191,26 +198,27 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     tools::step(&format!("wasm-bindgen, wasm-opt {}", package.name));
     let _ = fs::remove_dir_all(stage);
     fs::create_dir_all(stage)?;
-    let mut bindgen = Bindgen::new();
-    match package.target {
-        Target::Module => bindgen.input_path(compiled),
-        Target::Web => bindgen.input_bytes("bound", page::silence_panics(&bytes)?),
+    let without = match package.target {
+        Target::Module => Without::Panics,
+        Target::Web => Without::Formatting,
     };
+    let mut bindgen = Bindgen::new();
     bindgen
+        .input_bytes("bound", panics::silence(&bytes, without, "oncekeyTrapped")?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.
         .remove_name_section(false)
         .remove_producers_section(true);
-    let mut level = "-Oz";
+    let mut level: &[&str] = &SMALLEST;
     let mut features = WASM_FEATURES.to_vec();
     match package.target {
         Target::Module => {
             bindgen.module(true)?.reset_state_function(true);
-            level = "-O3";
+            level = &["-O3"];
         }
         Target::Web => {
-            bindgen.web(true)?.omit_default_module_path(true);
+            bindgen.web(true)?.omit_default_module_path(true).encode_into(EncodeInto::Always);
         }
     }
     features.push("--enable-exception-handling");
@@ -224,7 +232,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
             .arg(stage.join("bound_bg.wasm"))
             .arg("-o")
             .arg(&optimised)
-            .arg(level)
+            .args(level)
             .args(["--strip-debug", "--strip-producers", "--strip-target-features"])
             .args(features),
     )?;

@@ -14,10 +14,10 @@ use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
     package, tools,
-    workerd::{Config, Gate, TO_SERVICE, file_binding, text_binding},
+    workerd::{Config, Gate, TO_SERVICE, file_binding, json_binding, text_binding},
 };
 
-/// Set by the tests: the gate gets its origin as a URL, the way it is deployed, and not as a service.
+/// Set by the tests: the gate gets its origin as a URL and its policy as a JSON variable, as deployments may have them.
 const BY_URL: &str = "ONCEKEY_ORIGIN_BY_URL";
 
 /// What `serve` is told.
@@ -150,15 +150,15 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     if let Some(url) = &options.origin {
         if std::env::var_os(BY_URL).is_some() {
             config.internet();
-            config.gate(policy, &text_binding("ORIGIN", url))?;
+            config.gate(&json_binding("ONCEKEY", policy), &text_binding("ORIGIN", url))?;
         } else {
             config.external("origin", url)?;
-            config.gate(policy, TO_SERVICE)?;
+            config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE)?;
         }
         config.socket(options.port, "gate");
         return Ok(config.to_text());
     }
-    config.gate(policy, TO_SERVICE)?;
+    config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE)?;
     let www = tools::root().join("www");
     config.worker(
         "origin",
@@ -174,6 +174,8 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
             file_binding("CSS", &www.join("demo.css")),
             file_binding("SCRIPT", &www.join("demo.mjs")),
             file_binding("HTMX", &tools::npm()?.join("htmx2/dist/htmx.min.js")),
+            file_binding("REACT_PAGE", &www.join("react.html")),
+            file_binding("REACT", &react(&www)?),
             "(name = \"GATE\", service = \"gate\")".to_owned(),
             "(name = \"SHOP\", durableObjectNamespace = (className = \"Shop\", serviceName = \"origin\"))".to_owned(),
         ],
@@ -181,4 +183,21 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     );
     config.socket(options.port, "front");
     Ok(config.to_text())
+}
+
+/// The React page's script, with the npm package as its readers have it.
+fn react(www: &Path) -> Result<PathBuf> {
+    let modules = tools::npm()?;
+    let out = tools::target_dir().join("serve/react.js");
+    tools::run_quiet(
+        tools::command("node")
+            .arg(modules.join("esbuild/bin/esbuild"))
+            .arg(www.join("react.jsx"))
+            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic", "--log-level=warning"])
+            .arg("--define:process.env.NODE_ENV=\"production\"")
+            .arg(format!("--alias:oncekey={}", tools::target_dir().join("pkg/oncekey").display()))
+            .arg(format!("--outfile={}", out.display()))
+            .env("NODE_PATH", modules),
+    )?;
+    Ok(out)
 }

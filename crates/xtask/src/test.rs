@@ -32,6 +32,7 @@ pub fn test(only: &[String]) -> Result<()> {
     suite("deploy", &deploy);
     suite("edge", &edge);
     suite("browser", &browser);
+    suite("bundlers", &bundlers);
     if failed.is_empty() {
         tools::step("all tests passed");
         return Ok(());
@@ -105,6 +106,18 @@ fn browser() -> Result<()> {
     node_test(
         "tests/browser",
         &[("CHROMIUM", &chromium), ("ONCEKEY_MODULE", &module), ("ONCEKEY_DEMO", Path::new(&demo.url))],
+    )
+}
+
+/// The npm package in an app of each bundler.
+fn bundlers() -> Result<()> {
+    package::build_all(true)?;
+    tools::npm_in("tests/bundlers", "vite, webpack")?;
+    let npm = tools::target_dir().join("pkg/oncekey");
+    let chromium = tools::chromium()?;
+    node_test(
+        "tests/bundlers",
+        &[("CHROMIUM", &chromium), ("ONCEKEY_NPM", &npm), ("ONCEKEY_MODULE", &npm.join("oncekey.js"))],
     )
 }
 

@@ -4,7 +4,7 @@ use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpStream},
     os::unix::process::CommandExt,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command},
     thread,
     time::{Duration, Instant},
@@ -21,6 +21,8 @@ use crate::{
 pub const DATE: &str = "2026-11-01";
 /// Names the folder of another build of the worker: set by the tests that need one.
 pub const PACKAGE: &str = "ONCEKEY_PACKAGE";
+/// Names a folder whose `main.mjs` stands before the gate's entry and may watch what it does: set by the tests.
+pub const AROUND: &str = "ONCEKEY_AROUND";
 /// How long requests that hang are waited for once workerd is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long workerd may take until its port answers.
@@ -102,7 +104,7 @@ impl Config {
         ));
     }
 
-    /// The gate, from `target/pkg/`. `origin`: the binding `ORIGIN`.
+    /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`.
     pub fn gate(&mut self, policy: &str, origin: &str) -> Result<()> {
         let package = package::packages()?
             .into_iter()
@@ -111,12 +113,16 @@ impl Config {
         let name = std::env::var(PACKAGE).unwrap_or(package.name);
         let dir = tools::target_dir().join("pkg").join(name);
         let files = worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name)));
+        let around = std::env::var_os(AROUND).map(PathBuf::from);
+        let around =
+            around.iter().flat_map(|dir| ["main.mjs", "spy.mjs"].map(|name| (name, "esModule", dir.join(name))));
+        let files: Vec<_> = around.chain(files).collect();
         let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
         let mut bindings = vec![
             "(name = \"KEYS\", durableObjectNamespace = \"KeyObject\")".to_owned(),
             "(name = \"MACHINES\", durableObjectNamespace = \"MachineObject\")".to_owned(),
             origin.to_owned(),
-            text_binding("ONCEKEY", policy),
+            policy.to_owned(),
         ];
         for name in ["ONCEKEY_ADMIN", "ONCEKEY_SERVICE"] {
             if let Ok(secret) = std::env::var(name) {
@@ -153,6 +159,11 @@ pub const TO_SERVICE: &str = "(name = \"ORIGIN\", service = \"origin\")";
 /// A variable.
 pub fn text_binding(name: &str, value: &str) -> String {
     format!("(name = \"{name}\", text = {})", text(value))
+}
+
+/// A variable that comes as what its JSON says.
+pub fn json_binding(name: &str, value: &str) -> String {
+    format!("(name = \"{name}\", json = {})", text(value))
 }
 
 /// A variable that holds a file's text.

@@ -15,7 +15,7 @@ use anyhow::{Context, Result, bail};
 use self::load::{Batch, Origin};
 use crate::{
     package, tools,
-    workerd::{Config, Gate, TO_SERVICE},
+    workerd::{Config, Gate, TO_SERVICE, text_binding},
 };
 
 /// Keys of the memory measurement.
@@ -167,7 +167,7 @@ impl Bed {
         let mut config = Config::default();
         config.disk(folder);
         config.external("origin", &format!("http://127.0.0.1:{}", origin.port))?;
-        config.gate("{}", TO_SERVICE)?;
+        config.gate(&text_binding("ONCEKEY", "{}"), TO_SERVICE)?;
         let to_origin = TO_SERVICE.to_owned();
         config.worker(
             "proxy",

@@ -2,51 +2,15 @@
 
 use std::{fs, path::Path};
 
-use anyhow::{Context, Result};
-use base64::{Engine, prelude::BASE64_STANDARD};
-use walrus::{FunctionBuilder, FunctionId, FunctionKind, Module};
+use anyhow::{Context, Result, bail};
+use walrus::Module;
 
 use super::{Built, Package, gzip_size};
 use crate::tools;
 
-/// Parts of the (mangled) names of functions that word a panic, and of the formatting they use. A panic stops the wasm either way: without the
-/// words the file is half as large. Nothing else here formats.
-const PANICS: [&str; 8] = [
-    "panicking",
-    "slice_error_fail",
-    "slice_index_fail",
-    "handle_error",
-    "handle_alloc_error",
-    "7Display3fmt",
-    "5Debug3fmt",
-    "3fmt9Formatter",
-];
-
-/// Replaces each function that words a panic by a trap, so that formatting is linked no more.
-pub fn silence_panics(wasm: &[u8]) -> Result<Vec<u8>> {
-    let mut module = Module::from_buffer(wasm)?;
-    let mute: Vec<FunctionId> = module
-        .funcs
-        .iter()
-        .filter(|function| matches!(function.kind, FunctionKind::Local(_)))
-        .filter(|function| function.name.as_deref().is_some_and(words_a_panic))
-        .map(walrus::Function::id)
-        .collect();
-    for id in mute {
-        let ty = module.types.get(module.funcs.get(id).ty());
-        let (params, results) = (ty.params().to_vec(), ty.results().to_vec());
-        let mut builder = FunctionBuilder::new(&mut module.types, &params, &results);
-        builder.func_body().unreachable();
-        let args = params.iter().map(|ty| module.locals.add(*ty)).collect();
-        module.funcs.get_mut(id).kind = FunctionKind::Local(builder.local_func(args));
-    }
-    walrus::passes::gc::run(&mut module);
-    Ok(module.emit_wasm())
-}
-
-fn words_a_panic(name: &str) -> bool {
-    PANICS.iter().any(|panic| name.contains(panic))
-}
+/// Starts the wasm and gives what it exports. References pass as they are, so a wrapper around each would do nothing.
+const RUN: &str = "export const run = (module) => \
+    __wbg_finalize_init(new WebAssembly.Instance(module, __wbg_get_imports()), module);\n";
 
 /// Gives the wasm's imports short names, in the wasm and in the glue alike, and drops the glue's repeated imports of one
 /// file. Returns the quoted path of that file too.
@@ -60,42 +24,36 @@ fn shorten(wasm: &[u8], glue: &str) -> Result<(Vec<u8>, String, String)> {
             line.strip_prefix(star)?.split_once(" from ").map(|(_, path)| path.trim_end_matches(';').to_owned())
         })
         .context("the glue imports nothing")?;
-    let raw: Vec<String> = module
-        .imports
-        .iter()
-        .filter(|import| import.module != "./bound_bg.js")
-        .map(|import| import.name.clone())
-        .collect();
+    // What wasm calls without a wrapper: its own name and the short one.
+    let mut direct = Vec::new();
     for (index, import) in module.imports.iter_mut().enumerate() {
+        let short = radix(index);
         if import.module == "./bound_bg.js" {
-            let short = radix(index);
             glue = glue.replace(&format!("{}:", import.name), &format!("{short}:"));
-            import.name = short;
+            import.module = "a".into();
+        } else {
+            direct.push((import.name.clone(), short.clone()));
+            import.module = "b".into();
         }
-        import.module = if import.module == "./bound_bg.js" { "a".into() } else { "b".into() };
+        import.name = short;
     }
-    // One object of what wasm imports by its own name, in place of one namespace an import.
+    let list = |write: &dyn Fn(&(String, String)) -> String| direct.iter().map(write).collect::<Vec<_>>().join(", ");
+    // One object of them, in place of one namespace an import.
     let mut seen = false;
     let lines = glue.lines().filter_map(|line| {
         if line.starts_with(star) {
             return None;
         }
-        let member = line.trim_start();
-        if member.starts_with("\"./snippets/") {
+        if line.trim_start().starts_with("\"./snippets/") {
             let first = !std::mem::replace(&mut seen, true);
-            return first.then(|| format!("b: {{ {} }},", list(&raw, ": ")));
+            return first.then(|| format!("b: {{ {} }},", list(&|(_, short)| format!("{short}: own_{short}"))));
         }
         Some(line.replace("\"./bound_bg.js\"", "a"))
     });
     let body = lines.collect::<Vec<_>>().join("\n");
-    let glue = format!("import {{ {} }} from {platform};\n{body}\n", list(&raw, " as "));
+    let imports = list(&|(name, short)| format!("{name} as own_{short}"));
+    let glue = format!("import {{ {imports} }} from {platform};\n{body}\n{RUN}");
     Ok((module.emit_wasm(), glue, platform))
-}
-
-/// Names beside names of their own, for an import or an object.
-fn list(names: &[String], between: &str) -> String {
-    let pairs = names.iter().map(|name| format!("{name}{between}own_{name}"));
-    pairs.collect::<Vec<_>>().join(", ")
 }
 
 /// A short name for the nth of something.
@@ -104,30 +62,85 @@ fn radix(n: usize) -> String {
     if n < 26 { digit(n).to_string() } else { format!("{}{}", digit(n / 26 - 1), digit(n)) }
 }
 
-/// One self-contained `oncekey.js`, its declarations and its package.json.
+/// A module whose `compiled` is a promise of the wasm that was deflated. Two of 91 printable characters carry thirteen bits: what a
+/// server compresses once more grows less by them than by base64, as they share the script's characters.
+fn packed(deflated: &[u8]) -> String {
+    let mut text = String::new();
+    let (mut bits, mut held) = (0_u32, 0);
+    let mut digit = |value: u32| {
+        let byte = u8::try_from(value).unwrap_or(0) + b'#';
+        text.push(char::from(byte + u8::from(byte >= b'\\')));
+    };
+    for byte in deflated.iter().chain(&[0, 0]) {
+        bits |= u32::from(*byte) << held;
+        held += 8;
+        if held >= 13 {
+            digit((bits & 0x1fff) % 91);
+            digit((bits & 0x1fff) / 91);
+            bits >>= 13;
+            held -= 13;
+        }
+    }
+    format!(
+        "const packed = \"{text}\", out = [];
+        let at = 0, bits = 0, held = 0;
+        const digit = () => {{ const c = packed.charCodeAt(at++); return c - 35 - (c > 92); }};
+        while (packed[at]) {{
+            bits |= (digit() + 91 * digit()) << held;
+            for (held += 13; held > 7; held -= 8) {{ out.push(bits & 255); bits >>= 8; }}
+        }}
+        const stream = new Blob([new Uint8Array(out.slice(0, {length}))]).stream().pipeThrough(new DecompressionStream(\"deflate-raw\"));
+        export const compiled = new Response(stream).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));\n",
+        length = deflated.len(),
+    )
+}
+
+/// A module whose `compiled` is a promise of the wasm beside it. A server that does not know its type costs the streaming only.
+const FETCHED: &str = r#"
+    const answer = fetch(new URL("./oncekey.wasm", import.meta.url));
+    export const compiled = answer.then((whole) => WebAssembly.compileStreaming(whole.clone())
+        .catch(async () => WebAssembly.compile(await whole.arrayBuffer())));
+"#;
+
+/// The largest that `bootstrap.js` may be, gzip, in bytes: a page loads it before anything else.
+const BOOTSTRAP_BUDGET: usize = 1_000;
+
+/// The npm package: one self-contained `oncekey.js`, `external.js` with its wasm beside it, `bootstrap.js`, and what npm
+/// wants to know. What is measured is the first.
 pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
     let krate = tools::root().join("crates").join(&package.krate);
     let (wasm, glue, platform) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?)?;
     fs::write(stage.join("glue.mjs"), glue)?;
     let page = fs::read_to_string(krate.join("src/page.mjs")).context("page.mjs")?;
     let page = page.replace("\"./bound.js\"", "\"./glue.mjs\"").replace("\"./platform.mjs\"", &platform);
-    fs::write(stage.join("page.mjs"), page)?;
+    fs::write(stage.join("oncekey.mjs"), &page)?;
+    fs::write(stage.join("external.mjs"), page.replace("\"./packed.mjs\"", "\"./fetched.mjs\""))?;
     // A page inflates it once; the smallest stream is worth the seconds it takes here.
     let mut deflated = Vec::new();
     zopfli::compress(zopfli::Options::default(), zopfli::Format::Deflate, &wasm[..], &mut deflated)?;
-    let packed = format!("export default {:?};\n", BASE64_STANDARD.encode(deflated));
-    fs::write(stage.join("packed.mjs"), packed)?;
-    let out = dir.join("oncekey.js");
+    fs::write(stage.join("packed.mjs"), packed(&deflated))?;
+    fs::write(stage.join("fetched.mjs"), FETCHED)?;
+    fs::write(dir.join("oncekey.wasm"), &wasm)?;
+    let script = minify(&stage.join("oncekey.mjs"), "esm", &dir.join("oncekey.js"))?;
+    minify(&stage.join("external.mjs"), "esm", &dir.join("external.js"))?;
+    let bootstrap = gzip_size(&minify(&krate.join("src/bootstrap.js"), "iife", &dir.join("bootstrap.js"))?)?;
+    if bootstrap > BOOTSTRAP_BUDGET {
+        bail!("bootstrap.js is {bootstrap} B gzip, over {BOOTSTRAP_BUDGET} B");
+    }
+    for file in ["oncekey.d.ts", "bootstrap.d.ts", "react.js", "react.d.ts", "package.json", "README.md"] {
+        fs::copy(krate.join("npm").join(file), dir.join(file)).with_context(|| file.to_owned())?;
+    }
+    Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
+}
+
+/// Makes a module and what it imports one small file.
+fn minify(entry: &Path, format: &str, out: &Path) -> Result<Vec<u8>> {
     tools::run_quiet(
         tools::command("node")
             .arg(tools::npm()?.join("esbuild/bin/esbuild"))
-            .arg(stage.join("page.mjs"))
-            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"])
-            .arg(format!("--outfile={}", out.display())),
+            .arg(entry)
+            .args(["--bundle", "--minify", "--target=es2022", "--log-level=warning"])
+            .args([format!("--format={format}"), format!("--outfile={}", out.display())]),
     )?;
-    for file in ["oncekey.d.ts", "package.json", "README.md"] {
-        fs::copy(krate.join("npm").join(file), dir.join(file)).with_context(|| file.to_owned())?;
-    }
-    let script = fs::read(&out)?;
-    Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
+    Ok(fs::read(out)?)
 }

@@ -1,0 +1,2 @@
+/** Holds submits until the module takes them over. A classic script: it exports nothing. */
+export {};

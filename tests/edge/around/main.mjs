@@ -1,0 +1,59 @@
+// @ts-check
+// Stands around the gate in a test: says what it did to its platform, and lets a call to its storage fail where the
+// request's field `x-storage` names it: `put 2` is the second `put` of that request.
+import { spy } from "./spy.mjs";
+// @ts-expect-error the built worker stands beside it
+import gate, { KeyObject as Kept } from "./index.mjs";
+
+/** @typedef {(...args: any[]) => any} Call */
+
+export class KeyObject extends Kept {
+  /** Calls until one fails, by name. @type {Record<string, number>} */
+  failing = {};
+
+  /** @param {any} ctx @param {any} env */
+  constructor(ctx, env) {
+    super(ctx, env);
+    const { storage } = ctx;
+    /** @param {any} of @param {string} name @returns {Call} */
+    const watched = (of, name) => (...args) => {
+      if (name !== "get" && name !== "sync") spy.rows++;
+      if (--this.failing[name] === 0) throw new Error(`${name} fails`);
+      return of[name](...args);
+    };
+    /** @param {any} of @param {string[]} names */
+    const all = (of, names) => Object.fromEntries(names.map((name) => [name, watched(of, name)]));
+    this.real = storage;
+    const kv = all(storage.kv, ["get", "put", "delete"]);
+    Object.defineProperty(this, "ctx", {
+      value: { storage: { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll", "sync"]) } },
+    });
+  }
+
+  /** @param {Request} request */
+  async fetch(request) {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/.test/rows") return Response.json([...this.real.kv.list()].map(([name]) => name).concat((await this.real.getAlarm()) ? "alarm" : []));
+    if (pathname === "/.test/garble") {
+      const [record, ...rest] = this.real.kv.get("r");
+      this.real.kv.put("r", [new Uint8Array(await request.arrayBuffer()), ...rest]);
+      return new Response(String(record.length));
+    }
+    // What an object costs that only opens its storage.
+    if (pathname === "/.test/open") return new Response(String(this.real.kv.get("r")));
+    spy.calls++;
+    const [name, count] = (request.headers.get("x-storage") ?? "").split(" ");
+    this.failing = { [name]: Number(count) };
+    return super.fetch(request);
+  }
+}
+
+export default {
+  /** @param {Request} request @param {any} env */
+  async fetch(request, env) {
+    const url = new URL(request.url);
+    if (url.pathname === "/.test/spy") return Response.json({ ...spy });
+    const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
+    return key ? env.KEYS.getByName(key).fetch(request) : gate.fetch(request, env);
+  },
+};

@@ -1,0 +1,281 @@
+// @ts-check
+// The objects' storage: what a request costs in it, writes that fail, and objects that cannot be reached at all.
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { executed, Gate, refused, replayed, until, World } from "./gate.mjs";
+import { noise, startOrigin } from "./origin.mjs";
+
+/** A memory file system: objects are made faster there. */
+const MEMORY = "/dev/shm";
+const AROUND = { ONCEKEY_AROUND: fileURLToPath(new URL("around", import.meta.url)) };
+
+/** A refusal because of the store. @param {import("./client.mjs").Answer} answer */
+function unavailable(answer) {
+  assert.deepEqual([answer.status, answer.json.code], [503, "store_unavailable"], answer.brief);
+  assert.match(answer.one("retry-after") ?? "", /^[1-9]\d*$/);
+  assert.deepEqual(answer.all("idempotency-status"), ["refused"]);
+}
+
+/** Passed on without protection, and said so. @param {import("./client.mjs").Answer} answer */
+function bypassed(answer) {
+  assert.deepEqual([answer.status, answer.one("idempotency-status")], [201, "bypassed;reason=store-unavailable"], answer.brief);
+}
+
+describe("what a request costs", { concurrency: false }, () => {
+  /** @type {World} */
+  let world;
+  before(async () => {
+    const routes = [{ path: "/probe/*", unanswered: { probe: "/lookup/{key}" } }, { path: "/*", retention: 100 }];
+    world = await World.start({ max_stored: 3_000_000, routes }, { ...AROUND, ONCEKEY_ADMIN: "secret" });
+  });
+  after(() => world?.end());
+
+  /** @returns {Promise<{ calls: number, rows: number, timers: number, memory: number }>} */
+  const spy = async () => (await world.send({ method: "GET", path: "/.test/spy", lines: [] })).json;
+
+  /** @param {string} what @param {{ calls: number, rows: number }} cost @param {() => Promise<unknown>} act */
+  async function costs(what, cost, act) {
+    const begin = await spy();
+    await act();
+    const end = await spy();
+    assert.deepEqual({ calls: end.calls - begin.calls, rows: end.rows - begin.rows }, cost, what);
+    await until(async () => (await spy()).timers === 0, "every timer is cleared");
+  }
+
+  test("one call a request, three rows an executed key", async () => {
+    const spot = await world.spot("/job");
+    await costs("no key", { calls: 0, rows: 0 }, () => spot.post({ key: null }));
+    await costs("first", { calls: 1, rows: 3 }, async () => executed(await spot.post()));
+    await costs("replay", { calls: 1, rows: 0 }, () => spot.post());
+    await costs("other request", { calls: 1, rows: 0 }, async () => refused(await spot.post({ content: "{}" }), "idempotency_key_reused"));
+    await costs("peek", { calls: 1, rows: 0 }, () => spot.peek());
+    await costs("an unused key's peek", { calls: 1, rows: 0 }, async () => (await world.spot("/job")).peek());
+    await costs("malformed", { calls: 0, rows: 0 }, async () => refused(await spot.post({ key: "a b" }), "key_invalid"));
+  });
+
+  test("a conflict costs one call and no timer", async () => {
+    const spot = await world.spot("/job", { held: true });
+    const first = spot.post();
+    await spot.arrived();
+    const begin = await spy();
+    refused(await spot.post(), "request_in_progress");
+    assert.deepEqual(await spy(), { ...begin, calls: begin.calls + 1 });
+    await spot.open();
+    executed(await first);
+  });
+
+  test("what stores nothing gives everything back", async () => {
+    const spot = await world.spot("/job", { status: 503 }, { status: 422 });
+    for (const status of [503, 422]) {
+      assert.equal((await spot.post()).status, status);
+      const rows = await world.send({ method: "GET", path: `/.test/rows?key=${await spot.scoped()}`, lines: [] });
+      assert.deepEqual(rows.json, []);
+    }
+  });
+
+  test("a row more for each further part of at most 1 MB", async () => {
+    const spot = await world.spot("/job", { content: noise(2_500_000) });
+    await costs("2.5 MB", { calls: 1, rows: 5 }, async () => executed(await spot.post()));
+    const rows = await world.send({ method: "GET", path: `/.test/rows?key=${await spot.scoped()}`, lines: [] });
+    assert.deepEqual(rows.json, ["1", "2", "r", "alarm"]);
+  });
+
+  for (const [call, count] of /** @type {[string, number][]} */ ([["get", 1], ["put", 1], ["setAlarm", 1]])) {
+    test(`${call} fails before the claim: nothing ran, the key is free`, async () => {
+      const spot = await world.spot("/job");
+      unavailable(await spot.post({ more: [["X-Storage", `${call} ${count}`]] }));
+      await spot.ran(0);
+      executed(await spot.post());
+      await spot.ran(1);
+    });
+  }
+
+  test("put fails after the effect: its answer is passed on, then its outcome is unknown", async () => {
+    const spot = await world.spot("/job");
+    const first = await spot.post({ more: [["X-Storage", "put 2"]] });
+    executed(first);
+    assert.equal(first.one("idempotency-expires"), undefined);
+    refused(await spot.post(), "outcome_unknown");
+    await spot.ran(1);
+  });
+
+  test("put fails in a later part: the same", async () => {
+    const spot = await world.spot("/job", { content: noise(2_500_000) });
+    executed(await spot.post({ more: [["X-Storage", "put 3"]] }));
+    refused(await spot.post(), "outcome_unknown");
+    await spot.ran(1);
+  });
+
+  test("a record that no version wrote: its outcome is unknown, until it is released", async () => {
+    const spot = await world.spot("/job");
+    executed(await spot.post());
+    for (const content of [Buffer.alloc(0), Buffer.from([255, 1, 2]), noise(64)]) {
+      await world.send({ method: "POST", path: `/.test/garble?key=${await spot.scoped()}`, lines: [], content });
+      refused(await spot.post(), "outcome_unknown");
+      refused(await spot.post({ content: "{}" }), "outcome_unknown");
+      assert.equal((await spot.peek()).json.state, "unknown");
+    }
+    const lines = /** @type {[string, string][]} */ ([["Authorization", "Bearer secret"]]);
+    assert.equal((await world.send({ method: "DELETE", path: `/.oncekey/keys/${await spot.scoped()}`, lines })).status, 204);
+    executed(await spot.post());
+    await spot.ran(2);
+  });
+});
+
+describe("many keys", { concurrency: false }, () => {
+  /** @type {World} */
+  let world;
+  before(async () => {
+    const routes = [{ path: "/short/*", retention: 2 }, { path: "/*" }];
+    world = await World.start({ routes }, AROUND, existsSync(MEMORY) ? MEMORY : undefined);
+  });
+  after(() => world?.end());
+
+  /** @param {number} count @param {() => Promise<unknown>} act */
+  const many = async (count, act) => {
+    for (let n = 0; n < count; n += 20) await Promise.all(Array.from({ length: 20 }, act));
+  };
+  /** @param {string} route @param {number} [status] */
+  const post = (route, status = 201) => async () => {
+    const spot = await world.spot(route, { status });
+    assert.equal((await spot.post()).status, status);
+  };
+  let opened = 0;
+  /** An object that only opens its storage. */
+  const open = () => world.send({ method: "GET", path: `/.test/open?key=opened-${++opened}`, lines: [] });
+  /** @returns {string[]} */
+  const files = () => /** @type {string[]} */ (readdirSync(world.gate.state, { recursive: true })).filter((name) => !name.includes("metadata"));
+
+  test("the wasm's memory does not grow with them", async () => {
+    const memory = async () => {
+      await many(500, post("/job"));
+      return (await world.send({ method: "GET", path: "/.test/spy", lines: [] })).json.memory;
+    };
+    const warm = await memory();
+    assert.equal(await memory(), warm);
+    assert.equal(await memory(), warm);
+  });
+
+  test("a key has no more files open than an object that only opens its storage", async () => {
+    const pid = world.gate.children[0];
+    const held = () => {
+      /** @type {Record<string, number>} */
+      const counts = {};
+      for (const fd of readdirSync(`/proc/${pid}/fd`)) {
+        let name = "";
+        try {
+          name = readlinkSync(`/proc/${pid}/fd/${fd}`);
+        } catch {
+          // Closed meanwhile.
+        }
+        const object = /(\w{64})\.sqlite/.exec(name)?.[1];
+        if (object) counts[object] = (counts[object] ?? 0) + 1;
+      }
+      return counts;
+    };
+    const before = held();
+    await open();
+    const most = Math.max(...Object.entries(held()).filter(([name]) => !(name in before)).map(([, count]) => count));
+    await many(40, post("/job"));
+    assert.ok(Object.values(held()).every((count) => count <= most), `more than ${most}`);
+  });
+
+  test("after retention nothing is kept, nor by objects that only refused or were asked", async () => {
+    const known = new Set(files());
+    await open();
+    const alone = files().filter((name) => !known.has(name) && name.endsWith(".sqlite"));
+    const least = Math.max(...alone.map((name) => statSync(`${world.gate.state}/${name}`).size));
+    const before = new Set(files());
+    await many(20, post("/short"));
+    await many(20, post("/short", 503));
+    await many(20, post("/short", 422));
+    await many(20, async () => (await world.spot("/short")).peek());
+    const kept = () => files().filter((name) => !before.has(name) && statSync(`${world.gate.state}/${name}`, { throwIfNoEntry: false })?.size > least);
+    assert.ok(kept().length > 0);
+    await until(() => kept().length === 0, "the storage is given back", 60_000);
+  });
+});
+
+describe("a full disk", { concurrency: false }, () => {
+  for (const store_failure of ["closed", "open"]) {
+    describe(store_failure, () => {
+      /** @type {World} */
+      let world;
+      before(async () => {
+        const origin = await startOrigin();
+        const gate = new Gate(origin.url, { store_failure, routes: [{ path: "/*", patience: 5 }] });
+        gate.frail = true;
+        world = new World(await gate.start(), origin);
+      });
+      after(() => world?.end());
+
+      /** Lets files grow no further, or again. @param {boolean} full */
+      const fill = (full) => {
+        for (const pid of world.gate.children) execFileSync("prlimit", ["--pid", String(pid), full ? "--fsize=1000:" : "--fsize=unlimited:"]);
+      };
+
+      test(`before the claim: ${store_failure === "closed" ? "nothing ran" : "passed on, unprotected, and said so"}`, async () => {
+        const spot = await world.spot("/job");
+        fill(true);
+        try {
+          const answer = await spot.post();
+          if (store_failure === "closed") unavailable(answer);
+          else bypassed(answer);
+        } finally {
+          fill(false);
+        }
+        await spot.ran(store_failure === "closed" ? 0 : 1);
+      });
+
+      test("while the effect runs: unknown, and it is not run again", async () => {
+        const spot = await world.spot("/job", { held: true });
+        const first = spot.post();
+        await spot.arrived();
+        fill(true);
+        try {
+          await spot.open();
+          unavailable(await first);
+        } finally {
+          fill(false);
+        }
+        refused(await spot.post(), "outcome_unknown");
+        await spot.ran(1);
+      });
+
+      test("another key is served as ever", async () => {
+        const spot = await world.spot("/job");
+        const first = await spot.post();
+        executed(first);
+        replayed(await spot.post(), first);
+        await spot.ran(1);
+      });
+    });
+  }
+});
+
+describe("objects that cannot be reached", () => {
+  for (const store_failure of ["closed", "open"]) {
+    test(store_failure === "open" ? "open: passed on, unprotected, and said so" : "closed: refused", async () => {
+      const world = await World.start({ store_failure });
+      try {
+        rmSync(world.gate.state, { recursive: true });
+        writeFileSync(world.gate.state, "no folder");
+        const spot = await world.spot("/job");
+        for (let n = 0; n < 2; n++) {
+          const answer = await spot.post();
+          if (store_failure === "closed") unavailable(answer);
+          else bypassed(answer);
+        }
+        const peek = await spot.peek();
+        assert.deepEqual([peek.status, peek.json.code], [503, "store_unavailable"]);
+        await spot.ran(store_failure === "closed" ? 0 : 2);
+      } finally {
+        await world.end();
+      }
+    });
+  }
+});
