@@ -346,7 +346,9 @@ fn stored_records() {
     let golden: Vec<Vec<u8>> = std::fs::read_dir("golden")
         .into_iter()
         .flatten()
-        .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
+        .map(|file| file.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|kind| kind == "hex"))
+        .map(|path| std::fs::read_to_string(path).unwrap())
         .map(|hex| hex.split_whitespace().collect::<String>().into_bytes())
         .map(|hex| hex.chunks_exact(2).map(|pair| u8::from_str_radix(&text(pair), 16).unwrap()).collect())
         .collect();

@@ -6,8 +6,8 @@ import { after, before, describe, test } from "node:test";
 import { form, keyOf, launch, script, until, visit } from "./server.mjs";
 
 const BOOT = script("bootstrap");
-/** A module that comes a second late, and one that never does. */
-const LATE = { "/oncekey.js": [{ wait: 1000 }] };
+/** A module that comes late, and one that never does. */
+const LATE = { "/oncekey.js": [{ wait: 2000 }] };
 const NEVER = { "/oncekey.js": [{ wait: 60_000 }] };
 const HTMX = `hx-post=/orders hx-target=#out`;
 const PLAIN = `method=post action=/orders`;
@@ -29,7 +29,7 @@ describe("early", { timeout: 120_000 }, () => {
   after(() => browser?.close());
 
   for (const [way, body, head] of WAYS)
-    test(`${way}: two clicks a second before the module are one request, with a key`, () =>
+    test(`${way}: two clicks before the module are one request, with a key`, () =>
       visit(browser, { body, head: BOOT + head, ready: false, waitUntil: "commit" }, async ({ page, sent }) => {
         await page.waitForSelector("#buy");
         await page.evaluate(() => (document.getElementById("buy")?.click(), document.getElementById("buy")?.click()));

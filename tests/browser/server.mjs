@@ -59,7 +59,9 @@ export async function serve() {
   const plans = new Map();
   /** @type {Map<string, { state: string, status?: number }>} */
   const keys = new Map();
-  const page = { html: "", files: "", headers: /** @type {Record<string, string>} */ ({}) };
+  /** What a gate in front would have let happen: one effect a key, and one for each request without a key. */
+  const orders = new Set();
+  const page = { html: "", files: "", policy: /** @type {object | undefined} */ (undefined), headers: /** @type {Record<string, string>} */ ({}) };
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
@@ -71,6 +73,9 @@ export async function serve() {
   async function get({ pathname }, response) {
     const html = { "content-type": "text/html; charset=utf-8", "cache-control": "no-store" };
     if (pathname === "/") return void response.writeHead(200, { ...html, ...page.headers }).end(page.html);
+    if (pathname === "/.well-known/idempotency" && page.policy) {
+      return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(page.policy));
+    }
     if (pathname.startsWith("/.oncekey/keys/")) {
       const state = keys.get(decodeURIComponent(pathname.slice("/.oncekey/keys/".length))) ?? { state: "absent" };
       return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(state));
@@ -117,6 +122,7 @@ export async function serve() {
     const key = one.fields[0] ?? one.header ?? "";
     const plan = plans.get(url.pathname) ?? [];
     const fault = (plan.length > 1 ? plan.shift() : plan[0]) ?? {};
+    if ((fault.status ?? 200) < 400) orders.add(key || sent.length);
     keys.set(key, { state: "running" });
     await new Promise((resolve) => setTimeout(resolve, fault.wait ?? 0));
     if (fault.drop) {
@@ -134,6 +140,7 @@ export async function serve() {
   return {
     url: `http://127.0.0.1:${port}/`,
     sent,
+    orders,
     /**
      * Sets the page; `files` is a folder that its scripts come from, instead of the usual ones.
      * @param {string} body @param {string} [head] @param {Record<string, string>} [headers] @param {string} [module] @param {string} [files]
@@ -143,6 +150,8 @@ export async function serve() {
       page.headers = headers;
       page.files = files;
     },
+    /** What the gate publishes; nothing until then. @param {object} policy */
+    publish: (policy) => void (page.policy = policy),
     /** Plans the answers of a path; the last one stays. @param {string} path @param {...Fault} faults */
     plan: (path, ...faults) => void plans.set(path, faults),
     close() {

@@ -100,7 +100,9 @@ fn end(which: &dyn Fn(&Lock) -> bool) {
         unmark(&lock.owner, ARIA_BUSY);
         unmark(&lock.submitter, ARIA_DISABLED);
         unmark(&lock.submitter, DISABLED);
-        say(&Js::UNDEFINED);
+        if app::with(|app| app.locks.is_empty()) {
+            say(&Js::UNDEFINED);
+        }
     }
 }
 

@@ -11,7 +11,7 @@
 //! | `guard` | second submits, busy marks |
 //! | `app` | options and what is in flight |
 //! | `dom`, `names` | the page, and the only bindings; what the page calls things |
-//! | `platform.mjs`, `page.mjs` | JavaScript by hand: what wasm cannot be |
+//! | `platform.mjs`, `page.mjs`, `bootstrap.js` | JavaScript by hand: what wasm cannot be, and what comes before it |
 
 mod app;
 mod dom;

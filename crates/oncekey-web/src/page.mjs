@@ -59,19 +59,24 @@ function boot() {
 
   /** @type {any} */
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
+  // htmx is there once the document is: a form let go before would be the browser's.
+  const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : (listen("DOMContentLoaded", done), listen("load", done))));
   const ready = compiled.then(
     (/** @type {WebAssembly.Module} */ module) => {
       wasm = run(module);
       const names = connect(wasm);
-      for (let i = wasm.start(options); i--; ) listen(names[i], (e) => wasm.on(e, i));
+      for (let i = wasm.start(options); i--; ) {
+        const tell = (/** @type {any} */ e) => wasm.on(e, i);
+        listen(names[i], tell);
+        // htmx 4 may be told to write its events' names otherwise; what is listened to already stays so once.
+        parsed.then(() => listen(names[i].replaceAll(":", world.htmx?.config.metaCharacter || ":"), tell));
+      }
     },
     (/** @type {unknown} */ error) => {
       console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go without guard and retry", String(error));
       unguarded();
     },
   );
-  // htmx is there once the document is: a form let go before would be the browser's.
-  const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : (listen("DOMContentLoaded", done), listen("load", done))));
   Promise.all([ready, parsed]).then(() => release());
 
   return {

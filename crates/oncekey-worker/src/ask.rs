@@ -25,7 +25,7 @@ pub async fn ask(
     send(|| gate.stub(key), &errand.encode(), request, headers, body).await
 }
 
-/// A call, made once more where the platform says that it may succeed then.
+/// One call to an object, made once more where the platform says that it may succeed then.
 pub async fn send(
     stub: impl Fn() -> Result<Fetcher, Failure>,
     errand: &str,
@@ -36,16 +36,7 @@ pub async fn send(
     convert::set_errand(headers, errand);
     let mut calls = Calls::default();
     loop {
-        let init = init();
-        init.set_headers(headers);
-        if !body.is_null() {
-            init.set_body(body);
-        }
-        let asked = match stub().and_then(|stub| Ok(stub.fetch_with(request, &init)?)) {
-            Ok(asked) => settled(asked).await,
-            Err(failure) => Err(failure),
-        };
-        match asked {
+        match call(&stub, request, headers, body).await {
             Ok(response) => return Ok(response),
             Err(failure) => {
                 if let Some(failed) = calls.failed(failure.fault()) {
@@ -54,4 +45,18 @@ pub async fn send(
             }
         }
     }
+}
+
+async fn call(
+    stub: &impl Fn() -> Result<Fetcher, Failure>,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, Failure> {
+    let init = init();
+    init.set_headers(headers);
+    if !body.is_null() {
+        init.set_body(body);
+    }
+    settled(stub()?.fetch_with(request, &init)?).await
 }

@@ -40,9 +40,10 @@ impl Object {
             Accepting::Store(record) => {
                 let fields = Fields::new(convert::pairs(&request.headers()));
                 let head = Held::keep(&request.method(), &request.url(), &fields);
+                // The alarm first and the record last: should either fail, nothing is accepted.
+                self.store.wake_at(now)?;
                 self.store.hold(&head, &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                self.store.wake_at(now)?;
                 convert::said(Said::queued(&attempt.scoped_key))
             }
             Accepting::Duplicate => convert::said(Said::duplicate(&attempt.scoped_key)),

@@ -135,7 +135,10 @@ impl EntityObject {
             Ok(Step::Won(won)) => {
                 let kv = self.storage.kv();
                 let version = won.entity.version;
-                // The entity last: should a write throw, what was written before it counts for nothing.
+                // The alarm first and the entity last: should either fail, what was written before counts for nothing.
+                if won.effect.is_some() {
+                    self.wake_at(now)?;
+                }
                 kv.put(&row('h', version), &JsValue::from_str(&won.entry))?;
                 if let Some(effect) = &won.effect {
                     let parts = split(url);
@@ -145,9 +148,6 @@ impl EntityObject {
                 self.save(&won.entity)?;
                 if let Some(old) = kept(version).start().checked_sub(1).filter(|old| *old > 0) {
                     kv.delete(&row('h', old))?;
-                }
-                if won.effect.is_some() {
-                    self.wake_at(now)?;
                 }
                 Ok(Ok(Said::moved(&won.entity.state, true)))
             }
@@ -174,8 +174,8 @@ impl EntityObject {
             let request = convert::held_request(&head)?;
             let key = attempt.scoped_key.clone();
             let errand = Errand::Accept(attempt);
-            let asked = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
-            if !asked.is_ok_and(|answer| is_handed_over(answer.status())) {
+            let answer = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
+            if !answer.is_ok_and(|answer| is_handed_over(answer.status())) {
                 return Ok(false);
             }
             let Some(mut entity) = self.load()? else {

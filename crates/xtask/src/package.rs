@@ -30,8 +30,17 @@ const WASM_FEATURES: [&str; 6] = [
 
 /// How wasm-opt makes the page's wasm small: through its flat form and back, and whatever can only be reached by a trap is
 /// not there.
-const SMALLEST: [&str; 7] =
-    ["-tnh", "-Oz", "--flatten", "--rereloop", "-Oz", "--converge", "--one-caller-inline-max-function-size=20"];
+const SMALLEST: [&str; 9] = [
+    "-tnh",
+    "-Oz",
+    "--flatten",
+    "--rereloop",
+    "-Oz",
+    "--converge",
+    "--one-caller-inline-max-function-size=20",
+    "--merge-similar-functions",
+    "-Oz",
+];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

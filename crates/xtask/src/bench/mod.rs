@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the gate beside a bare proxy and a JavaScript twin, in one workerd, round by round.
 
 mod load;
+mod page;
 
 use std::{
     fs,
@@ -92,11 +93,18 @@ impl Options {
                 "--rounds" => options.rounds = number()?.max(1),
                 "--requests" => options.requests = number()?.max(16),
                 "--quick" => (options.disk, options.many) = (false, false),
+                page::CELL => options.only.push(page::CELL.to_owned()),
                 cell if CELLS.iter().any(|c| c.name() == cell) => options.only.push(cell.to_owned()),
                 _ => bail!("bench does not know {arg}; it takes --rounds N --requests N --quick and names of cells"),
             }
         }
         Ok(options)
+    }
+
+    /// Whether the page is measured, and whether nothing else is.
+    fn page(&self) -> (bool, bool) {
+        let named = self.only.iter().filter(|only| *only == page::CELL).count();
+        (named > 0 || self.only.is_empty(), named > 0 && named == self.only.len())
     }
 
     fn cells(&self) -> impl Iterator<Item = Cell> {
@@ -108,6 +116,13 @@ impl Options {
 pub fn bench(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
     package::build_all(false)?;
+    let (page, page_alone) = options.page();
+    if page {
+        page::bench(options.rounds)?;
+    }
+    if page_alone {
+        return Ok(());
+    }
     let workerd = tools::workerd()?;
     let origin = Origin::start()?;
     println!(

@@ -89,7 +89,7 @@ fn packed(deflated: &[u8]) -> String {
             bits |= (digit() + 91 * digit()) << held;
             for (held += 13; held > 7; held -= 8) {{ out.push(bits & 255); bits >>= 8; }}
         }}
-        const stream = new Blob([new Uint8Array(out.slice(0, {length}))]).stream().pipeThrough(new DecompressionStream(\"deflate-raw\"));
+        const stream = new Response(new Uint8Array(out.slice(0, {length}))).body.pipeThrough(new DecompressionStream(\"deflate-raw\"));
         export const compiled = new Response(stream).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));\n",
         length = deflated.len(),
     )

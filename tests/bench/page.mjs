@@ -1,0 +1,55 @@
+// @ts-check
+// How long a page waits for the module: from its script's first statement to `data-oncekey="ready"`, each time in a fresh
+// browser profile, beside a module that does nothing but set the mark.
+//
+//     node page.mjs ROUNDS, with ONCEKEY_NPM and CHROMIUM as the browser specs have them
+
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+const npm = process.env.ONCEKEY_NPM ?? "";
+const rounds = Number(process.argv[2] ?? 15);
+const RUN = `performance.mark("run");`;
+/** @type {Record<string, Buffer | string>} */
+const files = {
+  "/empty.js": `${RUN} document.documentElement.setAttribute("data-oncekey", "ready");`,
+  "/oncekey.js": RUN + (await readFile(join(npm, "oncekey.js"), "utf8")),
+  "/external.js": RUN + (await readFile(join(npm, "external.js"), "utf8")),
+  "/oncekey.wasm": await readFile(join(npm, "oncekey.wasm")),
+};
+const TYPES = { js: "text/javascript", wasm: "application/wasm", html: "text/html" };
+
+const server = createServer((request, response) => {
+  const path = request.url ?? "/";
+  const type = /** @type {keyof typeof TYPES} */ (path.split(".")[1] ?? "html");
+  const page = `<!doctype html><script>new MutationObserver(() => performance.mark("ready")).observe(document.documentElement, { attributes: true });</script><script type=module src=${path.replace("/page/", "/")}.js></script><form></form>`;
+  response.writeHead(200, { "content-type": TYPES[type] ?? "image/x-icon", "cache-control": "no-store" }).end(files[path] ?? page);
+});
+await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || undefined, args: ["--no-sandbox", "--disable-gpu"] });
+
+const SUBJECTS = ["empty", "oncekey", "external"];
+/** @type {Record<string, number[]>} */
+const times = Object.fromEntries(SUBJECTS.map((name) => [name, []]));
+for (let round = 0; round < rounds; round += 1)
+  for (const name of SUBJECTS) {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    await page.goto(`http://127.0.0.1:${port}/page/${name}`);
+    await page.waitForSelector("html[data-oncekey=ready]");
+    const [run, ready] = await page.evaluate(() => ["run", "ready"].map((mark) => performance.getEntriesByName(mark)[0]?.startTime ?? NaN));
+    times[name]?.push(Number(ready) - Number(run));
+    await context.close();
+  }
+await browser.close();
+server.close();
+
+console.log(`\n| page, ${rounds} rounds | ready after its script runs, ms: median | best | worst |\n|---|---|---|---|`);
+for (const [name, all] of Object.entries(times)) {
+  all.sort((a, b) => a - b);
+  const show = (/** @type {number | undefined} */ ms) => ms?.toFixed(1) ?? "–";
+  console.log(`| ${name} | ${show(all[all.length >> 1])} | ${show(all[0])} | ${show(all.at(-1))} |`);
+}

@@ -1,0 +1,134 @@
+// @ts-check
+// README's matrix: each door a request can leave by, in each way of sending it; what arrives at the server. The table there
+// is what is measured here: ONCEKEY_UPDATE=1 writes it.
+
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { form, keyOf, keysOf, launch, script, until, visit } from "./server.mjs";
+
+const README = new URL("../../README.md", import.meta.url);
+const START = "<!-- matrix: written by tests/browser/matrix.spec.mjs -->\n";
+const END = "<!-- /matrix -->";
+/** Longer than a queued or repeated request takes to leave. In ms. */
+const QUIET = 500;
+
+/** @typedef {import("playwright-core").Page} Page */
+/** @typedef {import("./server.mjs").Fault} Fault */
+/**
+ * A way of sending: its script, and the page of a door.
+ * @typedef {{ name: string, head: string, attributes: string }} Way
+ */
+
+/** @type {Way[]} */
+const WAYS = [
+  { name: "htmx 1.9", head: script("htmx1"), attributes: "hx-post=/orders hx-target=#out" },
+  { name: "htmx 2", head: script("htmx2"), attributes: "hx-post=/orders hx-target=#out" },
+  { name: "htmx 4", head: script("htmx4"), attributes: "hx-post=/orders hx-target=#out" },
+  { name: "plain", head: "", attributes: "method=post action=/orders" },
+  { name: "send()", head: "", attributes: "" },
+];
+const isHtmx = (/** @type {Way} */ way) => way.name.startsWith("htmx");
+const isForm = (/** @type {Way} */ way) => way.attributes !== "";
+
+/** A button whose handler calls `send`, for the way without a form. The module exports to the page what it needs. */
+const SEND = `<button id=buy>Buy</button><script type=module>
+  import { send } from "/oncekey.js";
+  document.getElementById("buy").onclick = () => send("/orders", { method: "POST", body: "item=tea" }, { intent: "tea", retry: "10ms,3" })
+    .then((answer) => answer.text(), String).then((text) => (document.getElementById("out").innerHTML = text));
+</script>`;
+
+/** @param {Way} way @param {string} [more] */
+const usual = (way, more = "") => (isForm(way) ? form(`${way.attributes} ${more}`) : SEND);
+
+/** Two clicks as fast as a hand makes them. @param {Page} page */
+const doubleClick = async (page) => {
+  const box = await page.locator("#buy").boundingBox();
+  assert.ok(box);
+  await page.mouse.dblclick(box.x + 3, box.y + 3);
+};
+
+/** @param {Page} page @param {unknown[]} sent */
+const again = async (page, sent) => {
+  await page.click("#buy", { noWaitAfter: true });
+  await until(() => sent.length === 1, "the first");
+  await page.goto(page.url());
+  await page.waitForSelector("html[data-oncekey=ready]");
+  await page.waitForTimeout(QUIET);
+  await page.click("#buy", { noWaitAfter: true });
+};
+
+/**
+ * A door: for which ways, the page, what the person does, what the server answers.
+ * @typedef {object} Door
+ * @property {string} name
+ * @property {(way: Way) => boolean} [of]
+ * @property {(way: Way) => string} [body]
+ * @property {(page: Page, sent: unknown[]) => Promise<unknown>} open
+ * @property {Fault[]} [plan]
+ * @property {string} [head]
+ */
+
+/** @type {Door[]} */
+const DOORS = [
+  { name: "one click", open: (page) => page.click("#buy", { noWaitAfter: true }) },
+  { name: "a double click", open: doubleClick },
+  { name: "Enter twice in a field", of: isForm, open: async (page) => { await page.focus("#item"); await page.keyboard.press("Enter"); await page.keyboard.press("Enter"); } },
+  { name: "a click, then Enter", of: isForm, open: async (page) => { await page.click("#buy", { noWaitAfter: true }); await page.keyboard.press("Enter"); } },
+  {
+    name: "`requestSubmit()` twice",
+    of: isForm,
+    open: (page) => page.evaluate(() => void setTimeout(() => { const form = document.querySelector("form"); form?.requestSubmit(); form?.requestSubmit(); }, 10)),
+  },
+  {
+    name: "a click, then `form.submit()`",
+    of: (way) => way.name === "plain",
+    open: (page) => page.evaluate(() => { setTimeout(() => document.getElementById("buy")?.click(), 10); setTimeout(() => document.querySelector("form")?.submit(), 150); }),
+  },
+  { name: "a button outside the form, double click", of: isForm, body: (way) => `<form id=order ${way.attributes}><input name=item value=tea></form><button id=buy form=order>Buy</button>`, open: doubleClick },
+  { name: "`hx-post` on a button, double click", of: isHtmx, body: (way) => `<button id=buy ${way.attributes}>Buy</button>`, open: doubleClick },
+  { name: "`hx-post` on a link, double click", of: isHtmx, body: (way) => `<a id=buy href="#" ${way.attributes}>Buy</a>`, open: doubleClick },
+  { name: "a boosted form, double click", of: isHtmx, body: () => form(`method=post action=/orders hx-boost=true hx-target=#out`), open: doubleClick },
+  { name: "two copies of the module, double click", head: `<script type=module src=/oncekey2.js></script>`, open: doubleClick },
+  { name: "503, and a retry by itself", of: (way) => way.name !== "plain", body: (way) => usual(way, `hx-retry="10ms,3"`), open: doubleClick, plan: [{ status: 503 }, {}] },
+  { name: "the answer is lost; reload, click again", body: (way) => usual(way, `hx-retry=0`), open: again, plan: [{ wait: 60_000 }, {}] },
+  { name: "`hx-trigger=load` (no key: nobody clicked)", of: isHtmx, body: () => `<div hx-post=/orders hx-trigger="load" hx-target=#out></div>`, open: () => Promise.resolve() },
+  { name: "`data-once=off`, double click", of: isHtmx, body: (way) => form(`${way.attributes} data-once=off`), open: doubleClick },
+];
+
+describe("matrix", { timeout: 600_000 }, () => {
+  /** @type {import("playwright-core").Browser} */
+  let browser;
+  before(async () => {
+    browser = await launch();
+  });
+  after(() => browser?.close());
+
+  test("README says what happens", async () => {
+    const rows = [["", ...WAYS.map((way) => way.name)], ["---", ...WAYS.map(() => "---")]];
+    for (const door of DOORS) rows.push([door.name, ...(await Promise.all(WAYS.map((way) => (door.of?.(way) ?? true ? measure(door, way) : "–"))))]);
+    const table = rows.map((row) => `| ${row.join(" | ")} |\n`).join("");
+    const readme = await readFile(README, "utf8");
+    const [head, rest] = readme.split(START);
+    const [old, tail] = (rest ?? "").split(END);
+    assert.ok(tail !== undefined, "README has a place for the matrix");
+    if (process.env.ONCEKEY_UPDATE) await writeFile(README, head + START + table + END + tail);
+    else assert.equal(old, table, "README's matrix is not what happens; ONCEKEY_UPDATE=1 writes it");
+  });
+
+  /** @param {Door} door @param {Way} way */
+  async function measure(door, way) {
+    let cell = "";
+    const body = door.body?.(way) ?? usual(way);
+    const plan = door.plan ?? [{ wait: 300 }];
+    await visit(browser, { body, head: way.head + (door.head ?? "") }, async ({ page, sent, site }) => {
+      await door.open(page, sent);
+      await until(() => sent.length, `${door.name}, ${way.name}`);
+      // Nothing tells of a request that does not come.
+      await page.waitForTimeout(300 + QUIET);
+      const keyed = sent.filter((one) => keyOf(one));
+      cell = `${sent.length} / ${keyed.length ? keysOf(keyed) : 0} / ${site.orders.size}`;
+    }, { "/orders": plan });
+    return cell;
+  }
+});
