@@ -35,6 +35,8 @@ export class Shop {
       CREATE TABLE IF NOT EXISTS orders (
         id INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, item TEXT NOT NULL, quantity INTEGER NOT NULL,
         way TEXT NOT NULL, at TEXT NOT NULL);
+      CREATE TABLE IF NOT EXISTS effects (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, key TEXT, content TEXT NOT NULL);
       CREATE TABLE IF NOT EXISTS turned_away (key TEXT PRIMARY KEY);
       CREATE TABLE IF NOT EXISTS sent (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL);
       INSERT OR IGNORE INTO sent VALUES (1, 0)`);
@@ -50,13 +52,19 @@ export class Shop {
         return this.order(request);
       case "GET /orders":
         return this.list(request);
+      case "POST /hooks/payment":
+      case "POST /mails":
+      case "POST /payouts":
+        return this.effect(pathname, request);
+      case "GET /effects":
+        return Response.json(this.effects(), { headers: { "Cache-Control": "no-store" } });
       case "GET /stats":
         return Response.json(this.stats(), { headers: { "Cache-Control": "no-store" } });
       case "POST /sent":
         this.sql.exec("UPDATE sent SET count = count + 1");
         return new Response(null, { status: 204 });
       case "POST /reset":
-        this.sql.exec("DELETE FROM orders; DELETE FROM turned_away; UPDATE sent SET count = 0");
+        this.sql.exec("DELETE FROM orders; DELETE FROM effects; DELETE FROM turned_away; UPDATE sent SET count = 0");
         return Response.json(this.stats());
       default:
         return text("Not found", 404);
@@ -84,6 +92,24 @@ export class Shop {
       .toArray();
     if (fault === "lost") return refusal(way, 504, "The order is in the database, but its answer was lost.");
     return way === "plain" ? seeOrder(order.id) : confirmation(/** @type {Order} */ (order), 201);
+  }
+
+  /**
+   * What a hook, a mail or a payout does: a row for each request.
+   * @param {string} path
+   * @param {Request} request
+   */
+  async effect(path, request) {
+    const content = await request.text();
+    const key = request.headers.get("Idempotency-Key");
+    this.sql.exec("INSERT INTO effects (path, key, content) VALUES (?, ?, ?)", path, key, content);
+    return new Response(null, { status: 204 });
+  }
+
+  /** How often each took place. */
+  effects() {
+    const rows = this.sql.exec("SELECT path, count(*) AS count FROM effects GROUP BY path").toArray();
+    return Object.fromEntries(rows.map(({ path, count }) => [path, count]));
   }
 
   /**

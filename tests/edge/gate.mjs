@@ -19,7 +19,7 @@ export const ADMIN = "an operator's secret";
 const START = 300_000;
 
 /** A free port below those that the system hands out by itself. @returns {Promise<number>} */
-function freePort() {
+export function freePort() {
   const port = 20_000 + Math.floor(Math.random() * 12_000);
   return new Promise((resolve) => {
     const server = net.createServer().once("error", () => resolve(freePort()));
@@ -66,6 +66,8 @@ export class Gate {
     this.config = join(this.room, "policy.json");
     this.env = env;
     this.port = 0;
+    /** Where messages are taken, if they are. */
+    this.queuePort = 0;
     this.output = "";
     /** Whether its files may be kept from growing while it runs. */
     this.frail = false;
@@ -90,6 +92,7 @@ export class Gate {
     const serve = process.env.ONCEKEY_SERVE;
     assert.ok(serve, "ONCEKEY_SERVE names no program");
     const options = { port: this.port, origin: this.origin, config: this.config, state: this.state };
+    if (this.queuePort) Object.assign(options, { "queue-port": this.queuePort });
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
     // The signal that ends a program whose file may not grow: without it the write fails, as on a full disk.
@@ -153,10 +156,11 @@ export class World {
     this.count = 0;
   }
 
-  /** @param {unknown} policy @param {Record<string, string>} [env] @param {string} [base] */
-  static async start(policy, env, base) {
+  /** @param {unknown} policy @param {Record<string, string>} [env] @param {string} [base] @param {boolean} [queues] */
+  static async start(policy, env, base, queues = false) {
     const origin = await startOrigin();
     const gate = new Gate(origin.url, policy, env, base);
+    if (queues) gate.queuePort = await freePort();
     try {
       return new World(await gate.start(), origin);
     } catch (failure) {

@@ -8,13 +8,7 @@ declare module "cloudflare:workers" {
 }
 declare module "*/gate.js" {
   export function __wbg_reset_state(): void;
-  export function frontFetch(request: Request, env: unknown, page: string): Promise<Response>;
-  export function objectEvent(
-    live: object | undefined,
-    ctx: object,
-    env: object,
-    request?: Request,
-  ): Promise<Response | undefined>;
+  export function handle(event: object): Promise<any>;
   export function frontFailed(request: Request, env: unknown): Response;
 }
 declare module "*.txt" {

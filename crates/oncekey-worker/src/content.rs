@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use js_sys::Uint8Array;
+use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::WritableStreamDefaultWriter;
+use web_sys::{ReadableStream, ReadableStreamDefaultReader, ReadableStreamReadResult, WritableStreamDefaultWriter};
 use worker::Delay;
 
-use crate::convert::{forget, joined};
+use crate::convert::{Failure, forget, joined, settled};
 
 /// The content as it comes in.
 pub struct Content {
@@ -65,6 +66,27 @@ impl Content {
     }
 }
 
+/// Reads a stream; nothing where that is more than `limit` bytes. Then it is read `to_end` all the same, or let go.
+pub async fn read_within(stream: &ReadableStream, limit: u64, to_end: bool) -> Result<Option<Vec<u8>>, Failure> {
+    let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+    let mut bytes = Some(Vec::new());
+    loop {
+        let read: ReadableStreamReadResult = settled(reader.read()).await?;
+        let Ok(chunk) = read.get_value().dyn_into::<Uint8Array>() else {
+            return Ok(bytes);
+        };
+        bytes = bytes.filter(|bytes| bytes.len() as u64 + u64::from(chunk.length()) <= limit);
+        match &mut bytes {
+            Some(bytes) => bytes.extend_from_slice(&chunk.to_vec()),
+            None if to_end => {}
+            None => {
+                forget(&reader.cancel());
+                return Ok(None);
+            }
+        }
+    }
+}
+
 /// The caller's end of a stream; nothing once it has gone.
 pub struct Out(Option<WritableStreamDefaultWriter>);
 
@@ -77,6 +99,11 @@ impl Out {
     /// No caller: the answer is read for the store alone.
     pub fn nowhere() -> Self {
         Self(None)
+    }
+
+    /// Whether nobody takes what is written.
+    pub fn is_gone(&self) -> bool {
+        self.0.is_none()
     }
 
     /// Writes without waiting: the bytes are held for storing anyway.

@@ -224,6 +224,12 @@ pub fn clock() -> u64 {
     now() as u64
 }
 
+/// A count as JavaScript has it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
+pub fn whole(count: f64) -> u32 {
+    count as u32
+}
+
 /// A random fraction of 2^32.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1, and a cast saturates")]
 pub fn chance() -> u32 {

@@ -1,6 +1,8 @@
 //! The front: finds the route and the key, makes the fingerprint, and asks the key's object once.
 
-use js_sys::{Object, Uint8Array};
+use std::rc::Rc;
+
+use js_sys::Uint8Array;
 use oncekey::{
     attempt::{Attempt, Errand, Terms},
     call::Failed,
@@ -13,11 +15,13 @@ use oncekey::{
     reply::{Reason, Refusal, Word},
     target::{self, Parts},
 };
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::{Headers, ReadableStreamDefaultReader, Request, Response};
+use wasm_bindgen::JsValue;
+use web_sys::{Headers, Request, Response};
 
 use crate::{
     ask::ask,
+    batches,
+    content::read_within,
     convert::{self, Failure, settled},
     fault,
     gate::Gate,
@@ -27,7 +31,7 @@ use crate::{
 
 /// One request at the front.
 pub struct Front<'a> {
-    pub gate: &'a Gate,
+    pub gate: &'a Rc<Gate>,
     pub request: &'a Request,
     pub fields: Fields,
 }
@@ -73,7 +77,7 @@ pub enum Body {
 }
 
 /// Answers a request.
-pub async fn fetch(gate: &Gate, request: &Request, page_module: &JsValue) -> Result<Response, Failure> {
+pub async fn fetch(gate: &Rc<Gate>, request: &Request, page_module: &JsValue) -> Result<Response, Failure> {
     let fields = Fields::new(convert::pairs(&request.headers()));
     let front = Front { gate, request, fields };
     match front.answer(page_module).await {
@@ -118,6 +122,9 @@ impl Front<'_> {
     async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
+        if let Mode::Batch { items, item_key, item_path } = &route.mode {
+            return batches::answer(self, route, (items, (item_key, item_path)), parts).await;
+        }
         let header = self.fields.get(&policy.header);
         let content_type = self.fields.get("content-type");
         let content_encoding = self.fields.get("content-encoding");
@@ -189,7 +196,7 @@ impl Front<'_> {
         if route.require {
             return Err(match reason {
                 Reason::ContentTooLarge => Refusal::ContentTooLarge { limit: self.gate.policy.max_content },
-                Reason::NoKey | Reason::StoreUnavailable => Refusal::KeyMissing,
+                Reason::NoKey | Reason::StoreUnavailable | Reason::Batch => Refusal::KeyMissing,
             }
             .into());
         }
@@ -290,20 +297,9 @@ impl Front<'_> {
         let Some(body) = copy.as_ref().unwrap_or(self.request).body() else {
             return Ok(Body::Whole(JsValue::NULL, Vec::new()));
         };
-        let reader: ReadableStreamDefaultReader = body.get_reader().unchecked_into();
-        let mut bytes = Vec::new();
-        loop {
-            let read: Object = settled(reader.read()).await.map_err(incomplete)?;
-            let read: web_sys::ReadableStreamReadResult = read.unchecked_into();
-            let Ok(chunk) = read.get_value().dyn_into::<Uint8Array>() else {
-                let body = Uint8Array::from(bytes.as_slice());
-                return Ok(Body::Whole(body.into(), bytes));
-            };
-            if bytes.len() as u64 + u64::from(chunk.length()) > limit {
-                convert::forget(&reader.cancel());
-                return Ok(Body::TooLarge);
-            }
-            bytes.extend_from_slice(&chunk.to_vec());
-        }
+        Ok(match read_within(&body, limit, false).await.map_err(incomplete)? {
+            None => Body::TooLarge,
+            Some(bytes) => Body::Whole(Uint8Array::from(bytes.as_slice()).into(), bytes),
+        })
     }
 }

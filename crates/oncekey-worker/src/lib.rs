@@ -1,12 +1,14 @@
 //! The gate's shell on Cloudflare Workers: it does the I/O and decides nothing.
 
 mod ask;
+mod batches;
 mod content;
 mod convert;
 mod deliver;
 mod effect;
 mod entity;
 mod fault;
+mod flight;
 mod front;
 mod gate;
 mod object;
@@ -15,6 +17,7 @@ mod store;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
+use js_sys::Array;
 use oncekey::{fields::Fields, negotiate::Audience, policy::Policy, reply::Refusal};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
@@ -27,15 +30,68 @@ use crate::{
     object::Object,
 };
 
-/// The Worker's fetch handler. `page_module` is the browser module's text.
-#[wasm_bindgen(js_name = frontFetch)]
-pub async fn front_fetch(request: Request, env: Env, page_module: JsValue) -> Result<Response, JsValue> {
-    match Gate::of(&env) {
-        Ok(gate) => Ok(front::fetch(&gate, &request, &page_module).await?),
-        Err(Misconfigured(message)) => {
-            let audience = front::audience(&Policy::default(), &fields(&request));
-            Ok(convert::said(Refusal::PolicyInvalid { message }.render(&audience, None))?)
+#[wasm_bindgen]
+extern "C" {
+    /// What the shim hands over.
+    pub type Event;
+    #[wasm_bindgen(method, getter)]
+    fn env(this: &Event) -> Env;
+    /// Missing for an alarm and a queue's batch.
+    #[wasm_bindgen(method, getter)]
+    fn request(this: &Event) -> Option<Request>;
+    /// An object's `ctx`; missing for the front.
+    #[wasm_bindgen(method, getter)]
+    fn ctx(this: &Event) -> Option<Ctx>;
+    /// What the object of a key keeps in memory; missing for an entity's.
+    #[wasm_bindgen(method, getter)]
+    fn live(this: &Event) -> Option<Live>;
+    /// The browser module's text, for the front.
+    #[wasm_bindgen(method, getter)]
+    fn page(this: &Event) -> JsValue;
+    /// A queue's name.
+    #[wasm_bindgen(method, getter)]
+    fn queue(this: &Event) -> Option<String>;
+    /// A queue's batch.
+    #[wasm_bindgen(method, getter)]
+    fn messages(this: &Event) -> Array;
+}
+
+/// Every handler in one: each asynchronous export costs much text. A request gets its response, a batch the numbers
+/// of [`batches::consume`], an alarm nothing.
+#[wasm_bindgen]
+pub async fn handle(event: Event) -> Result<JsValue, JsValue> {
+    let gate = match Gate::of(&event.env()) {
+        Ok(gate) => gate,
+        Err(Misconfigured(message)) => return misconfigured(&event, message),
+    };
+    let answer = match (event.ctx(), event.live(), event.request()) {
+        (None, _, Some(request)) => front::fetch(&gate, &request, &event.page()).await?,
+        (None, _, None) => {
+            let name = event.queue().unwrap_or_default();
+            return Ok(batches::numbers(&batches::consume(gate, &name, &event.messages()).await));
         }
+        (Some(ctx), Some(live), Some(request)) => Object::new(gate, live, &ctx).fetch(&request).await?,
+        (Some(ctx), None, Some(request)) => EntityObject::new(gate, &ctx).fetch(&request).await?,
+        (Some(ctx), Some(live), None) => {
+            Object::new(gate, live, &ctx).alarm().await;
+            return Ok(JsValue::UNDEFINED);
+        }
+        (Some(ctx), None, None) => {
+            EntityObject::new(gate, &ctx).alarm().await;
+            return Ok(JsValue::UNDEFINED);
+        }
+    };
+    Ok(answer.into())
+}
+
+/// A caller is told what is wrong; whatever else there is has to come again.
+fn misconfigured(event: &Event, message: String) -> Result<JsValue, JsValue> {
+    match (event.ctx(), event.request()) {
+        (None, Some(request)) => {
+            let audience = front::audience(&Policy::default(), &fields(&request));
+            Ok(convert::said(Refusal::PolicyInvalid { message }.render(&audience, None))?.into())
+        }
+        _ => Err(JsValue::from_str(&message)),
     }
 }
 
@@ -51,34 +107,6 @@ pub fn front_failed(request: &Request, env: &Env) -> Result<Response, JsValue> {
 
 fn fields(request: &Request) -> Fields {
     Fields::new(convert::pairs(&request.headers()))
-}
-
-/// An object's handlers, all in one: each asynchronous export costs much text. `live` is what the object of a key
-/// keeps in memory, and missing for an entity's; `request` is missing for the alarm, which has no answer.
-#[wasm_bindgen(js_name = objectEvent)]
-pub async fn object_event(
-    live: Option<Live>,
-    ctx: Ctx,
-    env: Env,
-    request: Option<Request>,
-) -> Result<Option<Response>, JsValue> {
-    let gate = match Gate::of(&env) {
-        Ok(gate) => gate,
-        Err(Misconfigured(message)) => return Err(JsValue::from_str(&message)),
-    };
-    let answer = match (live, request) {
-        (Some(live), Some(request)) => Object::new(gate, live, &ctx).fetch(&request).await,
-        (None, Some(request)) => EntityObject::new(gate, &ctx).fetch(&request).await,
-        (Some(live), None) => {
-            Object::new(gate, live, &ctx).alarm().await;
-            return Ok(None);
-        }
-        (None, None) => {
-            EntityObject::new(gate, &ctx).alarm().await;
-            return Ok(None);
-        }
-    };
-    Ok(Some(answer?))
 }
 
 #[wasm_bindgen]

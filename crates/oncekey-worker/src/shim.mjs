@@ -2,7 +2,7 @@
 // What only JavaScript can do for the gate: export its handlers and its object's class, keep an object's memory where
 // the wasm cannot leak it, and put a fresh wasm in the place of one that has trapped. It holds no rules.
 import { DurableObject } from "cloudflare:workers";
-import { __wbg_reset_state, frontFailed, frontFetch, objectEvent } from "./gate.js";
+import { __wbg_reset_state, frontFailed, handle } from "./gate.js";
 import page from "./oncekey.txt";
 
 // The runtime's own queueMicrotask leaves JavaScript for each task; every await of the wasm is one.
@@ -80,23 +80,23 @@ export class KeyObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
     this.enter();
-    return guarded(() => objectEvent(this, this.ctx, this.env, request));
+    return guarded(() => handle({ live: this, ctx: this.ctx, env: this.env, request }));
   }
 
   alarm() {
     this.enter();
-    return ringing(this, () => objectEvent(this, this.ctx, this.env));
+    return ringing(this, () => handle({ live: this, ctx: this.ctx, env: this.env }));
   }
 }
 
 export class MachineObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
-    return guarded(() => objectEvent(undefined, this.ctx, this.env, request));
+    return guarded(() => handle({ ctx: this.ctx, env: this.env, request }));
   }
 
   alarm() {
-    return ringing(this, () => objectEvent(undefined, this.ctx, this.env));
+    return ringing(this, () => handle({ ctx: this.ctx, env: this.env }));
   }
 }
 
@@ -114,9 +114,43 @@ export default {
    */
   async fetch(request, env) {
     try {
-      return await guarded(() => frontFetch(request, env, page));
+      return await guarded(() => handle({ request, env, page }));
     } catch {
       return frontFailed(request, env);
     }
   },
+
+  /**
+   * Each message is acknowledged or retried on its own; the handler never fails, which would retry them all at once.
+   * @param {{ queue: string, messages: Message[] }} batch
+   * @param {unknown} env
+   */
+  async queue(batch, env) {
+    /** @type {number[]} */
+    let delays = [];
+    try {
+      const messages = batch.messages.map(({ id, body, attempts }) => [id, contentOf(body), attempts]);
+      delays = await guarded(() => handle({ env, queue: batch.queue, messages }));
+    } catch {}
+    for (const [at, message] of batch.messages.entries()) {
+      if (delays[at] === 0) message.ack();
+      else message.retry({ delaySeconds: delays[at] ?? 60 });
+    }
+  },
 };
+
+/** @typedef {{ id: string, body: unknown, attempts: number, ack(): void, retry(options: object): void }} Message */
+
+/**
+ * A message's content as JSON; nothing where it is none.
+ * @param {unknown} body
+ */
+function contentOf(body) {
+  if (body instanceof ArrayBuffer) return new Uint8Array(body);
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  try {
+    return JSON.stringify(body);
+  } catch {
+    return undefined;
+  }
+}

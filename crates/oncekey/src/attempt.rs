@@ -1,9 +1,10 @@
 //! One attempt as the front hands it to the object, and the text that carries it between them.
 
 use crate::{
-    fingerprint::Fingerprint,
+    canonical::{Content, Ignore},
+    fingerprint::{Fingerprint, Target, fingerprint},
     key::ScopedKey,
-    policy::{Keep, Policy, Route, ServerError, Unanswered},
+    policy::{Keep, Policy, Queue, Route, ServerError, Unanswered},
     target::decode_segment as unescape,
 };
 
@@ -77,6 +78,40 @@ impl Terms {
             retention: route.retention,
             max_stored: policy.max_stored,
         }
+    }
+}
+
+impl Terms {
+    /// The terms of a queue's messages. What was declined is remembered: nobody can send it with other content.
+    pub fn of_queue(policy: &Policy, queue: &Queue) -> Self {
+        let route = Route::default();
+        Self {
+            keep: Keep::Definite,
+            unanswered: queue.unanswered.clone(),
+            lease: queue.lease,
+            // The lease ends first, so that its end is heard.
+            patience: queue.lease.saturating_add(1),
+            retention: queue.retention,
+            ..Self::of(policy, &route)
+        }
+    }
+}
+
+impl Attempt {
+    /// A POST of JSON that the gate makes itself: an effect, a message, an item.
+    pub fn of_json(
+        policy: &Policy,
+        scoped_key: ScopedKey,
+        path_and_query: &str,
+        content: &[u8],
+        ignore: &[Ignore],
+        terms: Terms,
+    ) -> Self {
+        let json = Some("application/json");
+        let target = Target { method: "POST", path_and_query };
+        let content = Content::parse(json, None, content);
+        let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore);
+        Self { scoped_key, fingerprint, terms, header: policy.header.clone() }
     }
 }
 

@@ -55,6 +55,27 @@ pub(crate) fn pointer(text: &str) -> Option<Vec<String>> {
         .collect()
 }
 
+/// A JSON pointer (RFC 6901 §3) of decoded reference tokens.
+pub(crate) fn pointer_text(tokens: &[String]) -> String {
+    let mut text = String::new();
+    for token in tokens {
+        step(&mut text, token);
+    }
+    text
+}
+
+/// Adds a reference token to a JSON pointer.
+pub(crate) fn step(pointer: &mut String, token: &str) {
+    pointer.push('/');
+    for character in token.chars() {
+        match character {
+            '~' => pointer.push_str("~0"),
+            '/' => pointer.push_str("~1"),
+            other => pointer.push(other),
+        }
+    }
+}
+
 /// The content of a request, parsed as far as its key and its canonical form need.
 #[derive(Debug, Clone)]
 pub struct Content<'a> {
@@ -158,6 +179,11 @@ impl<'a> Content<'a> {
 /// Whether the content may hold a key, by its header fields alone: a form or JSON, and not coded.
 pub fn may_hold_key(content_type: Option<&str>, content_encoding: Option<&str>) -> bool {
     promise(content_type, content_encoding).is_some()
+}
+
+/// Whether the content is JSON by its header fields alone, and not coded.
+pub(crate) fn may_hold_json(content_type: Option<&str>, content_encoding: Option<&str>) -> bool {
+    matches!(promise(content_type, content_encoding), Some(Promise::Json))
 }
 
 /// The key of a request, from the value of its header field and from its content.

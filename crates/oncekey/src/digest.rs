@@ -55,6 +55,15 @@ fn base64url(bytes: &[u8]) -> String {
     text
 }
 
+/// Base64 with padding (RFC 4648 §4).
+pub(crate) fn base64(bytes: &[u8]) -> String {
+    let mut text = base64url(bytes).replace('-', "+").replace('_', "/");
+    while !text.len().is_multiple_of(4) {
+        text.push('=');
+    }
+    text
+}
+
 /// The letter of six bits.
 fn letter(six: u32) -> char {
     let first = match six {

@@ -39,6 +39,14 @@ impl Held {
         Self { method: "POST".to_owned(), url: url.to_owned(), fields }
     }
 
+    /// The same with further fields.
+    #[must_use]
+    pub fn with(self, fields: &Fields) -> Self {
+        let kept = Self::keep(&self.method, &self.url, fields);
+        let more = [self.fields.as_text(), "\n", kept.fields.as_text()].concat();
+        Self { fields: Fields::new(more), ..self }
+    }
+
     /// The header lines.
     pub fn lines(&self) -> Lines {
         let mut lines = Lines::default();

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod attempt;
+pub mod batch;
 pub mod call;
 pub mod canonical;
 pub mod date;

@@ -10,9 +10,8 @@
 
 use crate::{
     attempt::{Attempt, Terms, escape},
-    canonical::{Content, json::quote},
+    canonical::json::quote,
     date::{Millis, rfc3339},
-    fingerprint::{Target, fingerprint},
     key::{InvalidKey, Key, Scope, ScopedKey},
     policy::{Keep, Machine, Policy, Route, Transition},
     record::{Reader, Writer},
@@ -225,16 +224,8 @@ fn outgoing(
     let route = policy.route("POST", path).unwrap_or(&usual);
     // A declined effect is remembered: nobody could send it with other content.
     let terms = Terms { keep: Keep::Definite, ..Terms::of(policy, route) };
-    let fingerprint = fingerprint(
-        &Target { method: "POST", path_and_query: path },
-        Some("application/json"),
-        None,
-        &Content::parse(Some("application/json"), None, content.as_bytes()),
-        &policy.field,
-        &[],
-    );
     let scoped_key = ScopedKey::derive(&scope, &Key::from_content(&key)?)?;
-    let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone() };
+    let attempt = Attempt::of_json(policy, scoped_key, path, content.as_bytes(), &[], terms);
     Ok(Outgoing { attempt, path: path.to_owned(), content })
 }
 

@@ -219,6 +219,8 @@ pub enum Reason {
     ContentTooLarge,
     /// The objects cannot be reached, and the policy says `"open"`.
     StoreUnavailable,
+    /// A batch: its items have keys, and words of their own.
+    Batch,
 }
 
 impl Word {
@@ -234,6 +236,7 @@ impl Word {
             Self::Accepted => "accepted",
             Self::Bypassed(Reason::NoKey) => "bypassed;reason=no-key",
             Self::Bypassed(Reason::ContentTooLarge) => "bypassed;reason=content-too-large",
+            Self::Bypassed(Reason::Batch) => "bypassed;reason=batch",
             Self::Bypassed(Reason::StoreUnavailable) => "bypassed;reason=store-unavailable",
         }
     }

@@ -29,6 +29,8 @@ pub struct Options {
     pub config: Option<PathBuf>,
     /// Where objects keep their storage.
     pub state: Option<PathBuf>,
+    /// Takes messages for the policy's queues on this port.
+    pub queue_port: Option<u16>,
     /// Keep it on a memory file system, for load measurements.
     pub memory: bool,
 }
@@ -36,7 +38,7 @@ pub struct Options {
 impl Options {
     /// Reads the command line.
     pub fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { port: 8787, origin: None, config: None, state: None, memory: false };
+        let mut options = Self { port: 8787, origin: None, config: None, state: None, queue_port: None, memory: false };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
@@ -45,9 +47,12 @@ impl Options {
                 "--origin" => options.origin = Some(value()?.clone()),
                 "--config" => options.config = Some(value()?.into()),
                 "--state" => options.state = Some(value()?.into()),
+                "--queue-port" => {
+                    options.queue_port = Some(value()?.parse().context("--queue-port takes 1 to 65535")?);
+                }
                 "--memory" => options.memory = true,
                 _ => bail!(
-                    "serve does not know {arg}; it takes --port N --origin URL --config FILE --state DIR --memory"
+                    "serve does not know {arg}; it takes --port N --origin URL --config FILE --state DIR --queue-port N --memory"
                 ),
             }
         }
@@ -139,6 +144,9 @@ impl Drop for Room {
 fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     let mut config = Config::default();
     config.disk(state);
+    if let Some(port) = options.queue_port {
+        config.queue(port);
+    }
     if let Some(url) = &options.origin {
         if std::env::var_os(BY_URL).is_some() {
             config.internet();

@@ -133,6 +133,17 @@ impl Config {
         Ok(())
     }
 
+    /// A port that takes messages for the gate's queues and hands them over as the runtime does.
+    pub fn queue(&mut self, port: u16) {
+        let module = tools::root().join("crates/xtask/src/queue.mjs");
+        self.service("queue", "worker = .queue");
+        self.workers.push_str(&format!(
+            "\nconst queue :Workerd.Worker = (\n  modules = [(name = \"queue.mjs\", esModule = embed {})],\n  compatibilityDate = \"{DATE}\",\n  compatibilityFlags = [\"service_binding_extra_handlers\"],\n  bindings = [(name = \"GATE\", service = \"gate\")],\n);\n",
+            path(&module)
+        ));
+        self.socket(port, "queue");
+    }
+
     /// The whole text.
     pub fn to_text(&self) -> String {
         format!(

@@ -1,6 +1,6 @@
 //! The policy as JSON for everyone to read.
 use super::{Keep, Mode, Policy, Route, ServerError, StoreFailure, Unanswered};
-use crate::canonical::{Ignore, json::quote};
+use crate::canonical::{Ignore, json::quote, pointer_text as pointer};
 
 /// Everything with its defaults, but scope, queues and machines.
 pub(super) fn document(policy: &Policy) -> String {
@@ -87,14 +87,6 @@ fn write(route: &Route, json: &mut Writer) {
         }
     }
     json.text.push('}');
-}
-
-fn pointer(tokens: &[String]) -> String {
-    let mut text = String::new();
-    for token in tokens {
-        super::reader::step(&mut text, token);
-    }
-    text
 }
 
 /// JSON as it is written.

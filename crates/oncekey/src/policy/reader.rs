@@ -7,7 +7,7 @@ use std::cell::Cell;
 use super::check;
 use super::error::{ConfigError, ConfigErrorKind};
 use super::value::Value;
-use crate::canonical::pointer;
+use crate::canonical::{pointer, step};
 
 /// The first thing that is wrong.
 pub(super) type Fault = Cell<Option<ConfigError>>;
@@ -193,17 +193,5 @@ impl<'v> Members<'v> {
     pub(super) fn seconds(&self, name: &'v str, default: u32, least: u32, most: u32) -> u32 {
         let read = self.number(name, default.into(), least.into(), most.into());
         u32::try_from(read).unwrap_or(most)
-    }
-}
-
-/// Adds a reference token to a JSON pointer (RFC 6901 §3).
-pub(super) fn step(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    for character in token.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
     }
 }

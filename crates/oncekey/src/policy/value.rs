@@ -1,8 +1,7 @@
 //! The policy's text as a JSON value, read without recursion.
 use super::error::{ConfigError, ConfigErrorKind};
-use super::reader::step;
-use crate::canonical::DEEPEST;
 use crate::canonical::json::{Token, Tokens};
+use crate::canonical::{DEEPEST, step};
 use crate::select::NotJson;
 
 /// A JSON value of its own.

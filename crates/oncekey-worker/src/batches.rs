@@ -1,0 +1,175 @@
+//! Batches at the front, and a queue's messages: lists of items that are sent alone.
+
+use std::rc::Rc;
+
+use js_sys::{Array, Uint8Array};
+use oncekey::{
+    batch::{self, Plan, delay, lines, list, message, told},
+    delivery::{Receipt, receipt},
+    held::Held,
+    policy::Route,
+    reply::{Refusal, Said},
+    select::elements,
+    target::Parts,
+};
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::Response;
+
+use crate::{
+    content::Out,
+    convert::{self, Pipe, chance},
+    flight::Flight,
+    front::{Body, Front, Stop},
+    gate::Gate,
+};
+
+/// Sends each element of a batch's list alone, and answers with what came of each, in the list's order.
+pub async fn answer(
+    front: &Front<'_>,
+    route: &Route,
+    place: (&[String], (&[String], &str)),
+    parts: &Parts<'_>,
+) -> Result<Response, Stop> {
+    let policy = &front.gate.policy;
+    let Body::Whole(_, bytes) = front.read(true, policy.max_content).await? else {
+        return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
+    };
+    let (items, item) = place;
+    let (kind, coding) = (front.fields.get("content-type"), front.fields.get("content-encoding"));
+    list(kind, coding, &bytes, items)?;
+    let origin = [parts.scheme, "://", parts.host].concat();
+    let plan = Plan::new(policy, route, item, front.scope(parts), &origin, &front.fields);
+    let sending = Sending { gate: front.gate.clone(), plan, items: items.to_vec(), bytes, patience: route.lease };
+    let pipe = Pipe::new(None)?;
+    let answer = convert::response(207, lines(), &pipe.readable)?;
+    wasm_bindgen_futures::spawn_local(sending.run(Out::new(pipe.writer)));
+    Ok(answer)
+}
+
+struct Sending {
+    gate: Rc<Gate>,
+    plan: Plan,
+    items: Vec<String>,
+    bytes: Vec<u8>,
+    /// Seconds that a caller may take nothing.
+    patience: u32,
+}
+
+impl Sending {
+    async fn run(self, mut out: Out) {
+        let policy = &self.gate.policy;
+        let whole = list(Some("application/json"), None, &self.bytes, &self.items);
+        let mut rest = whole.ok().and_then(elements);
+        let mut flight = Flight::new(self.gate.clone(), policy.max_stored);
+        let mut ready: Vec<(usize, String)> = Vec::new();
+        let mut waiting = 0;
+        let mut told_up_to = 0;
+        let mut before = "{\"items\":[";
+        loop {
+            while flight.has_room(ready.len(), waiting)
+                && let Some(element) = rest.as_mut().and_then(Iterator::next)
+            {
+                match self.plan.item(policy, element) {
+                    Ok(attempt) => {
+                        flight.join(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
+                    }
+                    Err(refusal) => {
+                        let text = of_refusal(&refusal);
+                        waiting += text.len();
+                        ready.push((flight.pass(), text));
+                    }
+                }
+            }
+            let ended = flight.next().await;
+            let is_over = ended.is_none() && ready.is_empty();
+            if let Some((number, answer)) = ended {
+                let text = match answer {
+                    None => of_refusal(&Refusal::StoreUnavailable),
+                    Some(answer) => {
+                        let seconds = answer.retry_after.div_ceil(1000);
+                        let after = (seconds > 0).then_some(seconds);
+                        told(answer.status, &answer.word, after, answer.content.as_deref())
+                    }
+                };
+                waiting += text.len();
+                ready.push((number, text));
+            }
+            let mut piece = String::new();
+            while let Some(at) = ready.iter().position(|(number, _)| *number == told_up_to) {
+                let (_, text) = ready.swap_remove(at);
+                waiting -= text.len();
+                told_up_to += 1;
+                piece.push_str(before);
+                piece.push_str(&text);
+                before = ",";
+            }
+            if !piece.is_empty() {
+                out.write_through(&Uint8Array::from(piece.as_bytes()), self.patience).await;
+                if out.is_gone() {
+                    // What is under way goes on in the objects; sent again, the batch finds it there.
+                    return;
+                }
+            }
+            if is_over {
+                break;
+            }
+        }
+        let end = if told_up_to == 0 { "{\"items\":[]}" } else { "]}" };
+        out.write(&Uint8Array::from(end.as_bytes()));
+        out.close();
+    }
+}
+
+/// An item that the gate itself answers.
+fn of_refusal(refusal: &Refusal) -> String {
+    let Said { status, content, .. } = refusal.render(&oncekey::negotiate::Audience::default(), None);
+    let after = refusal.retry_after().map(u64::from);
+    told(status, refusal.word().as_str(), after, Some(content.as_bytes()))
+}
+
+/// Sends each message of a queue's batch; gives for each the seconds after which it is to come again, 0 where it is
+/// done with. `messages`: id, content where there is any, and how often it was delivered.
+pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
+    let later = |attempts: u32, retry_after: u64| delay(attempts, chance(), retry_after);
+    let mut delays = Vec::new();
+    let mut attempts = Vec::new();
+    let mut flight = Flight::new(gate.clone(), 0);
+    let mut numbers = Vec::new();
+    for (at, each) in messages.iter().enumerate() {
+        let each: Array = each.unchecked_into();
+        let count = each.get(2).as_f64().map_or(1, convert::whole);
+        attempts.push(count);
+        delays.push(later(count, 0));
+        let content = each.get(1);
+        let bytes = match content.as_string() {
+            Some(text) => text.into_bytes(),
+            None => content.dyn_into::<Uint8Array>().map(|bytes| bytes.to_vec()).unwrap_or_default(),
+        };
+        let id = each.get(0).as_string().unwrap_or_default();
+        if let Some(queue) = gate.policy.queue(name)
+            && let Some(attempt) = message(&gate.policy, queue, &id, &bytes)
+        {
+            let url = [batch::HOST, &queue.path].concat();
+            flight.join(attempt, Held::json(&url), bytes);
+            numbers.push(at);
+        }
+    }
+    while let Some((number, answer)) = flight.next().await {
+        let (Some(at), Some(answer)) = (numbers.get(number), answer) else {
+            continue;
+        };
+        let (Some(delay), Some(count)) = (delays.get_mut(*at), attempts.get(*at)) else {
+            continue;
+        };
+        *delay = match receipt(answer.status, Some(&answer.word)) {
+            Receipt::Taken => 0,
+            Receipt::Again => later(*count, answer.retry_after),
+        };
+    }
+    delays
+}
+
+/// As the platform takes them.
+pub fn numbers(delays: &[u32]) -> JsValue {
+    delays.iter().map(|delay| JsValue::from(*delay)).collect::<Array>().into()
+}

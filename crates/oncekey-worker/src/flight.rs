@@ -1,0 +1,111 @@
+//! Items under way: at most so many at once as the core's line lets begin, each asked of its key's object.
+
+use std::{future::poll_fn, pin::Pin, rc::Rc, task::Poll};
+
+use js_sys::Uint8Array;
+use oncekey::{
+    attempt::{Attempt, Errand},
+    batch::Line,
+    held::Held,
+    negotiate::can_decode,
+};
+
+use crate::{
+    ask::ask,
+    content::read_within,
+    convert::{self, clock},
+    gate::Gate,
+};
+
+/// What came of an item.
+pub struct Answer {
+    pub status: u16,
+    pub word: String,
+    /// Milliseconds that it asks to wait, 0 for none.
+    pub retry_after: u64,
+    /// The content, where it was asked for and is not too large.
+    pub content: Option<Vec<u8>>,
+}
+
+type Running = Pin<Box<dyn Future<Output = Option<Answer>>>>;
+
+/// A line and those of it that are under way.
+pub struct Flight {
+    gate: Rc<Gate>,
+    /// Bytes of content that are kept of an answer.
+    limit: u64,
+    line: Line,
+    waiting: Vec<(usize, Running)>,
+    running: Vec<(usize, Running)>,
+}
+
+impl Flight {
+    /// Nothing is under way yet.
+    pub fn new(gate: Rc<Gate>, limit: u64) -> Self {
+        Self { gate, limit, line: Line::default(), waiting: Vec::new(), running: Vec::new() }
+    }
+
+    /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
+    pub fn has_room(&self, answers: usize, bytes: usize) -> bool {
+        self.line.has_room(answers, bytes)
+    }
+
+    /// An item joins; says its number.
+    pub fn join(&mut self, attempt: Attempt, head: Held, content: Vec<u8>) -> usize {
+        let number = self.line.join(Some(&attempt.scoped_key));
+        let (gate, limit) = (self.gate.clone(), self.limit);
+        // Nothing happens before it is polled.
+        let asked = async move { exchange(&gate, attempt, &head, &content, limit).await };
+        self.waiting.push((number, Box::pin(asked)));
+        number
+    }
+
+    /// An item joins for which nothing is sent; says its number.
+    pub fn pass(&mut self) -> usize {
+        self.line.join(None)
+    }
+
+    /// Begins what may begin, and waits for one to end; nothing where nothing is under way. An object that could not
+    /// be reached gives no answer, nor does one whose answer breaks off.
+    pub async fn next(&mut self) -> Option<(usize, Option<Answer>)> {
+        while let Some(number) = self.line.begin() {
+            let at = self.waiting.iter().position(|(waits, _)| *waits == number)?;
+            self.running.push(self.waiting.swap_remove(at));
+        }
+        if self.running.is_empty() {
+            return None;
+        }
+        let (number, answer) = poll_fn(|context| {
+            for (at, (number, asked)) in self.running.iter_mut().enumerate() {
+                if let Poll::Ready(answer) = asked.as_mut().poll(context) {
+                    let number = *number;
+                    drop(self.running.swap_remove(at));
+                    return Poll::Ready((number, answer));
+                }
+            }
+            Poll::Pending
+        })
+        .await;
+        self.line.end(number);
+        Some((number, answer))
+    }
+}
+
+async fn exchange(gate: &Gate, attempt: Attempt, head: &Held, content: &[u8], limit: u64) -> Option<Answer> {
+    let request = convert::held_request(head).ok()?;
+    let key = attempt.scoped_key.clone();
+    let body = Uint8Array::from(content).into();
+    let mut answer = ask(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
+    let headers = answer.headers();
+    let retry_after = convert::retry_after(headers.get("retry-after").ok()?.as_deref(), clock());
+    let word = headers.get("idempotency-status").ok()?.unwrap_or_default();
+    if limit > 0 && convert::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
+        answer = convert::decoded(&answer).ok()?;
+    }
+    // To its end, which comes only after it is stored.
+    let content = match answer.body() {
+        Some(body) => read_within(&body, limit, true).await.ok()?,
+        None => Some(Vec::new()),
+    };
+    Some(Answer { status: answer.status(), word, retry_after, content })
+}

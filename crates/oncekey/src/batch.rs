@@ -1,0 +1,248 @@
+//! Batches and queues: items sent alone under keys of their own, at most six at a time, two of one key one after the
+//! other.
+
+use crate::{
+    attempt::{Attempt, Terms},
+    canonical::{DEEPEST, Ignore, json::quote, may_hold_json, pointer_text},
+    delivery::backoff,
+    digest::base64,
+    fields::Fields,
+    held::Held,
+    key::{InvalidKey, Key, Scope, ScopedKey},
+    negotiate::prefers_html,
+    policy::{Policy, Queue, Route},
+    reply::{Lines, Reason, Refusal, STATUS, Word, has_no_content, of_content},
+    select::{Found, elements, find, is_json, json, string},
+};
+
+/// Items that are under way at once.
+const MOST: usize = 6;
+/// Items that are looked at before the first of them is done with: their answers may have to wait for its own.
+const WINDOW: usize = 64;
+/// Bytes of answers that wait for an earlier one, beyond which no further item is begun.
+const WAITING: usize = 4_194_304;
+/// Where a queue's message is aimed: no client sends it, and the origin has a name of its own.
+pub const HOST: &str = "http://queue.invalid";
+/// Seconds: the longest delay of a message that a queue takes.
+const LONGEST_DELAY: u64 = 43_200;
+/// Milliseconds: the base and the limit of a message's back-off.
+const DELAYS: (u64, u64) = (2_000, 600_000);
+
+/// Which item is begun next.
+///
+/// An item is begun when no other of its key is under way or before it in the line, so that of one key the first in
+/// the list runs first.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// At most [`WINDOW`] or a queue's batch: too few for anything cleverer than a list.
+    places: Vec<(Option<ScopedKey>, Stage)>,
+    /// How many items have left the line at its front.
+    gone: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Waits,
+    Runs,
+    Done,
+}
+
+impl Line {
+    /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
+    pub fn has_room(&self, answers: usize, bytes: usize) -> bool {
+        self.places.len().max(answers) < WINDOW && bytes < WAITING
+    }
+
+    /// An item joins at the end; says its number, counted from 0. One without a key needs nothing done.
+    pub fn join(&mut self, key: Option<&ScopedKey>) -> usize {
+        let number = self.gone + self.places.len();
+        self.places.push((key.cloned(), if key.is_some() { Stage::Waits } else { Stage::Done }));
+        self.leave();
+        number
+    }
+
+    /// The item to begin now, if one can be.
+    pub fn begin(&mut self) -> Option<usize> {
+        if self.places.iter().filter(|(_, stage)| *stage == Stage::Runs).count() >= MOST {
+            return None;
+        }
+        let is_free = |at: usize, key: &Option<ScopedKey>| {
+            !self.places.iter().take(at).any(|(other, stage)| other == key && *stage != Stage::Done)
+        };
+        let at =
+            self.places.iter().enumerate().position(|(at, (key, stage))| *stage == Stage::Waits && is_free(at, key))?;
+        self.places.get_mut(at)?.1 = Stage::Runs;
+        Some(self.gone + at)
+    }
+
+    /// An item is done with.
+    pub fn end(&mut self, number: usize) {
+        if let Some(place) = number.checked_sub(self.gone).and_then(|at| self.places.get_mut(at)) {
+            place.1 = Stage::Done;
+        }
+        self.leave();
+    }
+
+    fn leave(&mut self) {
+        let done = self.places.iter().take_while(|(_, stage)| *stage == Stage::Done).count();
+        self.places.drain(..done);
+        self.gone += done;
+    }
+}
+
+/// Where the list of a batch is in its content, and how an item is sent: what its route says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    item_key: Vec<String>,
+    path: String,
+    ignore: Vec<Ignore>,
+    terms: Terms,
+    scope: Scope,
+    head: Held,
+}
+
+impl Plan {
+    /// `origin`: scheme and host that the caller used; `fields`: its head, which every item has too, but for what
+    /// describes the content.
+    pub fn new(
+        policy: &Policy,
+        route: &Route,
+        item: (&[String], &str),
+        scope: Scope,
+        origin: &str,
+        fields: &Fields,
+    ) -> Self {
+        let mut ignore = route.ignore.clone();
+        ignore.push(Ignore::Pointer(item.0.to_vec()));
+        Self {
+            item_key: item.0.to_vec(),
+            path: item.1.to_owned(),
+            ignore,
+            terms: Terms::of(policy, route),
+            scope,
+            head: Held::json(&[origin, item.1].concat()).with(&of_item(fields)),
+        }
+    }
+
+    /// The head of each item's request.
+    pub fn head(&self) -> &Held {
+        &self.head
+    }
+
+    /// Reads an element of the list, as written.
+    pub fn item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
+        let key = match find(element, &self.item_key) {
+            Found::Nothing => return Err(Refusal::KeyMissing),
+            Found::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
+            Found::Value(value) => string(value).ok_or(InvalidKey::NotAString).and_then(|key| Key::from_content(&key)),
+        };
+        let scoped_key = key.and_then(|key| ScopedKey::derive(&self.scope, &key)).map_err(Refusal::KeyInvalid)?;
+        Ok(Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, self.terms.clone()))
+    }
+}
+
+/// What an item has of the caller's head: its answer is to be JSON, not what a browser would show.
+fn of_item(fields: &Fields) -> Fields {
+    let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
+    let mut kept = String::new();
+    for (name, value) in fields.pairs() {
+        let is_left_out = of_content().contains(&name)
+            || matches!(name, "hx-request" | "accept-encoding")
+            || (html && name == "accept");
+        if !is_left_out {
+            for part in [name, ",", value, "\n"] {
+                kept.push_str(part);
+            }
+        }
+    }
+    Fields::new(kept)
+}
+
+/// The list in a batch's content, as written.
+pub fn list<'t>(
+    content_type: Option<&str>,
+    content_encoding: Option<&str>,
+    bytes: &'t [u8],
+    items: &[String],
+) -> Result<&'t str, Refusal> {
+    let invalid = |message: String| Refusal::ContentInvalid { message };
+    if !may_hold_json(content_type, content_encoding) {
+        return Err(invalid("JSON is taken here, without a coding.".to_owned()));
+    }
+    let text = json(bytes).map_err(|not_json| invalid(not_json.sentence()))?;
+    match find(text, items) {
+        Found::Value(list) if elements(list).is_some() => Ok(list),
+        _ => Err(invalid(["There has to be one list at \"", &pointer_text(items), "\" of the content."].concat())),
+    }
+}
+
+/// The head of a batch's answer, 207 (RFC 4918 §13).
+pub fn lines() -> Lines {
+    let mut lines = Lines::default();
+    lines.push("content-type", "application/json");
+    lines.push("cache-control", "no-store");
+    lines.push(STATUS, Word::Bypassed(Reason::Batch).as_str());
+    lines
+}
+
+/// An item's answer: status, word, seconds to wait where it says so, and content; `None` where that was too large.
+///
+/// JSON that any reader can take stands as it came; other content is a base64 string (RFC 4648 §4), and the item says
+/// so.
+pub fn told(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
+    let mut out = ["{\"status\":", &status.to_string(), ",\"idempotency_status\":"].concat();
+    quote(word, &mut out);
+    if let Some(seconds) = retry_after {
+        out.push_str(",\"retry_after\":");
+        out.push_str(&seconds.to_string());
+    }
+    out.push_str(",\"body\":");
+    match content {
+        None => out.push_str("null,\"omitted\":true"),
+        Some([]) if has_no_content(status) => out.push_str("null"),
+        Some(content) => match str::from_utf8(content) {
+            Ok(text) if is_json(content, DEEPEST) => out.push_str(text),
+            _ => {
+                quote(&base64(content), &mut out);
+                out.push_str(",\"encoding\":\"base64\"");
+            }
+        },
+    }
+    out.push('}');
+    out
+}
+
+impl Policy {
+    /// The queue of that name.
+    pub fn queue(&self, name: &str) -> Option<&Queue> {
+        self.queues.iter().find(|queue| queue.name == name)
+    }
+}
+
+/// A queue's message as an attempt. Its key is the string at the queue's pointer, else the message's id. `None` for a
+/// message that is never sent: its content is no JSON, or what should be its key is none, so that a second delivery
+/// could not be told from it.
+pub fn message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Option<Attempt> {
+    let text = json(content).ok()?;
+    let held = match &queue.key {
+        None => None,
+        Some(pointer) => match find(text, pointer) {
+            Found::Nothing => None,
+            Found::Value(value) => string(value),
+            Found::Twice => return None,
+        },
+    };
+    let mut scope = Scope::new("");
+    scope.add("queue", &queue.name);
+    let key = Key::from_content(held.as_deref().unwrap_or(id)).ok()?;
+    let scoped_key = ScopedKey::derive(&scope, &key).ok()?;
+    let terms = Terms::of_queue(policy, queue);
+    Some(Attempt::of_json(policy, scoped_key, &queue.path, content, &[], terms))
+}
+
+/// Seconds after which a message is delivered again. `attempts`: how often it was, 1 or more; `jitter` is a fraction
+/// of 2^32; `retry_after`: milliseconds that the origin asked for.
+pub fn delay(attempts: u32, jitter: u32, retry_after: u64) -> u32 {
+    let delay = backoff(attempts, DELAYS.0, DELAYS.1, jitter, retry_after).div_ceil(1000);
+    u32::try_from(delay.clamp(1, LONGEST_DELAY)).unwrap_or(1)
+}
