@@ -2,7 +2,7 @@
 // The page's own script: the fault switch, the counters, the log of the module's events, and the order sent by script.
 
 /**
- * @typedef {"htmx" | "plain" | "fetch"} Way
+ * @typedef {"htmx" | "plain" | "fetch" | "refund"} Way
  * @typedef {{ name: string, way: Way, key: string, note: string, at: string }} Line
  */
 
@@ -71,6 +71,7 @@ for (const name of EVENTS) {
  * @returns {Way}
  */
 function wayOf(target) {
+  if (target instanceof Element && target.closest("#refund")) return "refund";
   if (target === byId("order-htmx")) return "htmx";
   return target === byId("order-plain") ? "plain" : "fetch";
 }

@@ -1,10 +1,12 @@
 // @ts-check
 // The demo's public door: serves the page, counts the orders sent, hands everything else to the gate.
 
+import { refund } from "./refund.mjs";
+
 /**
  * @typedef {{ fetch(request: Request): Promise<Response> }} Service
  * @typedef {{ get(id: unknown): Service, idFromName(name: string): unknown }} Namespace
- * @typedef {{ PAGE: string, CSS: string, SCRIPT: string, HTMX: string, REACT_PAGE: string, REACT: string, GATE: Service, SHOP: Namespace }} Env
+ * @typedef {{ PAGE: string, CSS: string, SCRIPT: string, HTMX: string, REACT_PAGE: string, REACT: string, GATE: Service, SHOP: Namespace, SERVICE: string }} Env
  */
 
 const POLICY = [
@@ -52,6 +54,6 @@ export default {
       const shop = env.SHOP.get(env.SHOP.idFromName("shop"));
       await shop.fetch(new Request("http://shop/sent", { method: "POST" }));
     }
-    return env.GATE.fetch(request);
+    return (await refund(request, env)) ?? env.GATE.fetch(request);
   },
 };

@@ -47,6 +47,8 @@ export class Shop {
     const { pathname } = new URL(request.url);
     const probed = pathname.match(/^\/orders\/by-key\/([\w-]+)$/)?.[1];
     if (request.method === "GET" && probed) return this.byKey(probed);
+    const refund = pathname.match(/^\/payouts\/(\d+)$/)?.[1];
+    if (request.method === "GET" && refund) return text(`${this.payouts(refund)}`, 200);
     switch (`${request.method} ${pathname}`) {
       case "POST /orders":
         return this.order(request);
@@ -104,6 +106,12 @@ export class Shop {
     const key = request.headers.get("Idempotency-Key");
     this.sql.exec("INSERT INTO effects (path, key, content) VALUES (?, ?, ?)", path, key, content);
     return new Response(null, { status: 204 });
+  }
+
+  /** How often a refund was paid out. @param {string} id */
+  payouts(id) {
+    const query = "SELECT count(*) AS count FROM effects WHERE path = '/payouts' AND content ->> '$.id' = ?";
+    return this.sql.exec(query, id).toArray()[0].count;
   }
 
   /** How often each took place. */

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { chromium } from "playwright-core";
+import { until } from "./server.mjs";
 
 const DEMO = process.env.ONCEKEY_DEMO;
 const QUIET_MS = 300;
@@ -132,4 +133,28 @@ describe("demo", { skip, timeout: 120_000 }, () => {
         await ordered(page, PLAIN);
       }));
   }
+
+  test("a refund that two people decide at once is paid out once, or not at all", async () => {
+    const context = await browser.newContext({ baseURL: DEMO });
+    context.setDefaultTimeout(20_000);
+    try {
+      const page = await context.newPage();
+      await open(page);
+      const number = `${1 + Math.floor(Math.random() * 1e9)}`;
+      await page.fill("#refund-number", number);
+      await page.evaluate(() => {
+        for (const id of ["ann-approves", "bob-approves", "ann-approves", "bob-rejects"]) document.getElementById(id)?.click();
+      });
+      const said = async () => (await context.request.get(`/refunds/${number}`)).text();
+      await until(async () => /by \w+\./.test(await said()), "a decision");
+      const approved = (await said()).includes("approve by");
+      await until(async () => (await said()).includes(`made: <b>${approved ? 1 : 0}</b>`), "the payout");
+      await page.click("#bob-approves:not([aria-disabled=true])");
+      await page.locator("#refund-answer strong").filter({ hasText: /for Bob/ }).waitFor();
+      await page.waitForTimeout(QUIET_MS);
+      assert.match(await said(), new RegExp(`^<p>History: \\w+ by \\w+\\. Payouts made: <b>${approved ? 1 : 0}</b>\\.</p>$`));
+    } finally {
+      await context.close();
+    }
+  });
 });

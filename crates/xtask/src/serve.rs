@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{Read, Write},
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -147,18 +147,22 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     if let Some(port) = options.queue_port {
         config.queue(port);
     }
+    let service = std::env::var("ONCEKEY_SERVICE").ok();
     if let Some(url) = &options.origin {
+        let service = service.as_deref();
         if std::env::var_os(BY_URL).is_some() {
             config.internet();
-            config.gate(&json_binding("ONCEKEY", policy), &text_binding("ORIGIN", url))?;
+            config.gate(&json_binding("ONCEKEY", policy), &text_binding("ORIGIN", url), service)?;
         } else {
             config.external("origin", url)?;
-            config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE)?;
+            config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE, service)?;
         }
         config.socket(options.port, "gate");
         return Ok(config.to_text());
     }
-    config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE)?;
+    // The demo's backend needs one.
+    let service = service.map_or_else(secret, Ok)?;
+    config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE, Some(&service))?;
     let www = tools::root().join("www");
     config.worker(
         "origin",
@@ -168,7 +172,7 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     );
     config.worker(
         "front",
-        &[("front.mjs", "esModule", &www.join("front.mjs"))],
+        &[("front.mjs", "esModule", &www.join("front.mjs")), ("refund.mjs", "esModule", &www.join("refund.mjs"))],
         &[
             file_binding("PAGE", &www.join("index.html")),
             file_binding("CSS", &www.join("demo.css")),
@@ -176,6 +180,7 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
             file_binding("HTMX", &tools::npm()?.join("htmx2/dist/htmx.min.js")),
             file_binding("REACT_PAGE", &www.join("react.html")),
             file_binding("REACT", &react(&www)?),
+            text_binding("SERVICE", &service),
             "(name = \"GATE\", service = \"gate\")".to_owned(),
             "(name = \"SHOP\", durableObjectNamespace = (className = \"Shop\", serviceName = \"origin\"))".to_owned(),
         ],
@@ -183,6 +188,13 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     );
     config.socket(options.port, "front");
     Ok(config.to_text())
+}
+
+/// A secret that nobody was told.
+fn secret() -> Result<String> {
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// The React page's script, with the npm package as its readers have it.

@@ -104,8 +104,9 @@ impl Config {
         ));
     }
 
-    /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`.
-    pub fn gate(&mut self, policy: &str, origin: &str) -> Result<()> {
+    /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`; `service`: the
+    /// secret of the backends, where there is one.
+    pub fn gate(&mut self, policy: &str, origin: &str, service: Option<&str>) -> Result<()> {
         let package = package::packages()?
             .into_iter()
             .find(|package| package.target == Target::Module)
@@ -124,10 +125,9 @@ impl Config {
             origin.to_owned(),
             policy.to_owned(),
         ];
-        for name in ["ONCEKEY_ADMIN", "ONCEKEY_SERVICE"] {
-            if let Ok(secret) = std::env::var(name) {
-                bindings.push(text_binding(name, &secret));
-            }
+        let admin = std::env::var("ONCEKEY_ADMIN").ok();
+        for (name, secret) in [("ONCEKEY_ADMIN", admin.as_deref()), ("ONCEKEY_SERVICE", service)] {
+            bindings.extend(secret.map(|secret| text_binding(name, secret)));
         }
         self.worker("gate", &modules, &bindings, &[("KeyObject", "oncekey"), ("MachineObject", "oncekey-machine")]);
         Ok(())

@@ -182,7 +182,7 @@ impl Bed {
         let mut config = Config::default();
         config.disk(folder);
         config.external("origin", &format!("http://127.0.0.1:{}", origin.port))?;
-        config.gate(&text_binding("ONCEKEY", "{}"), TO_SERVICE)?;
+        config.gate(&text_binding("ONCEKEY", "{}"), TO_SERVICE, None)?;
         let to_origin = TO_SERVICE.to_owned();
         config.worker(
             "proxy",
