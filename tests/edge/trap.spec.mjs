@@ -4,12 +4,12 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { executed, refused, replayed, World } from "./gate.mjs";
+import { executed, pause, refused, replayed, until, World } from "./gate.mjs";
 
 /** @type {World} */
 let world;
 before(async () => {
-  world = await World.start({ routes: [{ path: "/*", patience: 5, lease: 10 }] }, { ONCEKEY_PACKAGE: "oncekey-worker-faults" });
+  world = await World.start({ routes: [{ path: "/accept/*", mode: "accept" }, { path: "/*", patience: 5, lease: 10 }] }, { ONCEKEY_PACKAGE: "oncekey-worker-faults" });
 });
 after(() => world?.end());
 
@@ -48,6 +48,19 @@ for (const fault of ["panic", "memory"]) {
       refused(await spot.post(), "outcome_unknown");
       await well();
       refused(await spot.post(), "outcome_unknown");
+      await spot.ran(1);
+    });
+
+    test("in a delivery, after the effect: unknown, and it is not delivered again", async () => {
+      const spot = await world.spot("/accept");
+      assert.equal((await spot.post({ more: [["X-Fault", `${fault}-after`]] })).status, 202);
+      await spot.arrived();
+      await until(async () => (await spot.peek()).json.state === "unknown", "known to be lost");
+      await well();
+      // The alarm that looks after it has rung by then.
+      await pause(12_000);
+      assert.equal((await spot.peek()).json.state, "unknown");
+      assert.equal((await spot.post()).json.status, "duplicate_ignored");
       await spot.ran(1);
     });
 

@@ -2,7 +2,7 @@
 declare module "cloudflare:workers" {
   export class DurableObject {
     constructor(ctx: object, env: object);
-    ctx: { storage: { setAlarm(at: number): Promise<void> } };
+    ctx: { storage: { getAlarm(): Promise<number | null>; setAlarm(at: number): Promise<void> } };
     env: object;
   }
 }

@@ -101,11 +101,18 @@ export class MachineObject extends DurableObject {
 }
 
 /**
- * An alarm that fails is given up after some tries: one that could not even run rings again instead.
- * @param {{ ctx: { storage: { setAlarm(at: number): Promise<void> } } }} object
+ * An alarm that fails is given up after some tries: one that could not even run rings again instead, unless it had set
+ * its next time already.
+ * @param {DurableObject} object
  * @param {() => Promise<unknown>} call
  */
-const ringing = (object, call) => guarded(call).catch(() => object.ctx.storage.setAlarm(Date.now() + 60_000));
+async function ringing({ ctx: { storage } }, call) {
+  try {
+    await guarded(call);
+  } catch {
+    if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + 60_000);
+  }
+}
 
 export default {
   /**
