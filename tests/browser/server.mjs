@@ -201,8 +201,9 @@ export async function visit(browser, { body, head, headers, module, files, ready
     if (ready) await page.waitForSelector("html[data-oncekey=ready]");
     await act({ page, site, sent: site.sent, said: () => page.evaluate(() => /** @type {any} */ (window).said) });
   } finally {
-    await context.close();
+    // First what hangs at the server: a context with an open request may wait for it when it closes.
     site.close();
+    await context.close();
   }
 }
 
