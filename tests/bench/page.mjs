@@ -1,6 +1,6 @@
 // @ts-check
-// How long a page waits for the module: from its script's first statement to `data-oncekey="ready"`, each time in a fresh
-// browser profile, beside a module that does nothing but set the mark.
+// How long a page waits for the module: from its script's first statement to `data-oncekey="ready"`, as the first page of a
+// fresh browser profile and as the next page of its tab, beside a module that does nothing but set the mark.
 //
 //     node page.mjs ROUNDS, with ONCEKEY_NPM and CHROMIUM as the browser specs have them
 
@@ -32,24 +32,28 @@ const { port } = /** @type {import("node:net").AddressInfo} */ (server.address()
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM || undefined, args: ["--no-sandbox", "--disable-gpu"] });
 
 const SUBJECTS = ["empty", "oncekey", "external"];
+const VISITS = ["first", "next"];
 /** @type {Record<string, number[]>} */
-const times = Object.fromEntries(SUBJECTS.map((name) => [name, []]));
+const times = {};
 for (let round = 0; round < rounds; round += 1)
   for (const name of SUBJECTS) {
     const context = await browser.newContext();
     const page = await context.newPage();
-    await page.goto(`http://127.0.0.1:${port}/page/${name}`);
-    await page.waitForSelector("html[data-oncekey=ready]");
-    const [run, ready] = await page.evaluate(() => ["run", "ready"].map((mark) => performance.getEntriesByName(mark)[0]?.startTime ?? NaN));
-    times[name]?.push(Number(ready) - Number(run));
+    for (const visit of VISITS) {
+      await page.goto(`http://127.0.0.1:${port}/page/${name}`);
+      await page.waitForSelector("html[data-oncekey=ready]");
+      const [run, ready] = await page.evaluate(() => ["run", "ready"].map((mark) => performance.getEntriesByName(mark)[0]?.startTime ?? NaN));
+      (times[name + visit] ??= []).push(Number(ready) - Number(run));
+    }
     await context.close();
   }
 await browser.close();
 server.close();
 
-console.log(`\n| page, ${rounds} rounds | ready after its script runs, ms: median | best | worst |\n|---|---|---|---|`);
-for (const [name, all] of Object.entries(times)) {
+/** @param {number[]} [all] median, best and worst */
+const show = (all = []) => {
   all.sort((a, b) => a - b);
-  const show = (/** @type {number | undefined} */ ms) => ms?.toFixed(1) ?? "–";
-  console.log(`| ${name} | ${show(all[all.length >> 1])} | ${show(all[0])} | ${show(all.at(-1))} |`);
-}
+  return [all[all.length >> 1], all[0], all.at(-1)].map((ms) => ms?.toFixed(1) ?? "–").join(" / ");
+};
+console.log(`\n| ready after its script runs, ms: median / best / worst of ${rounds} | a tab's first page | its next |\n|---|---|---|`);
+for (const name of SUBJECTS) console.log(`| ${[name, ...VISITS.map((visit) => show(times[name + visit]))].join(" | ")} |`);

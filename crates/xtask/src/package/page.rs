@@ -62,7 +62,8 @@ fn radix(n: usize) -> String {
     if n < 26 { digit(n).to_string() } else { format!("{}{}", digit(n / 26 - 1), digit(n)) }
 }
 
-/// A module whose `compiled` is a promise of the wasm that was deflated. Two of 91 printable characters carry thirteen bits: what a
+/// A module whose `compiled` is a promise of the wasm that was deflated: it is inflated while it is compiled, away from the
+/// page's thread. Two of 91 printable characters carry thirteen bits: what a
 /// server compresses once more grows less by them than by base64, as they share the script's characters.
 fn packed(deflated: &[u8]) -> String {
     let mut text = String::new();
@@ -89,8 +90,10 @@ fn packed(deflated: &[u8]) -> String {
             bits |= (digit() + 91 * digit()) << held;
             for (held += 13; held > 7; held -= 8) {{ out.push(bits & 255); bits >>= 8; }}
         }}
-        const stream = new Response(new Uint8Array(out.slice(0, {length}))).body.pipeThrough(new DecompressionStream(\"deflate-raw\"));
-        export const compiled = new Response(stream).arrayBuffer().then((bytes) => WebAssembly.compile(bytes));\n",
+        const inflate = new DecompressionStream(\"deflate-raw\"), writer = inflate.writable.getWriter();
+        writer.write(new Uint8Array(out).subarray(0, {length}));
+        writer.close();
+        export const compiled = WebAssembly.compileStreaming(new Response(inflate.readable, {{ headers: {{ \"content-type\": \"application/wasm\" }} }}));\n",
         length = deflated.len(),
     )
 }
@@ -116,8 +119,9 @@ pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Res
     fs::write(stage.join("oncekey.mjs"), &page)?;
     fs::write(stage.join("external.mjs"), page.replace("\"./packed.mjs\"", "\"./fetched.mjs\""))?;
     // A page inflates it once; the smallest stream is worth the seconds it takes here.
+    let options = zopfli::Options { iteration_count: 100.try_into()?, ..zopfli::Options::default() };
     let mut deflated = Vec::new();
-    zopfli::compress(zopfli::Options::default(), zopfli::Format::Deflate, &wasm[..], &mut deflated)?;
+    zopfli::compress(options, zopfli::Format::Deflate, &wasm[..], &mut deflated)?;
     fs::write(stage.join("packed.mjs"), packed(&deflated))?;
     fs::write(stage.join("fetched.mjs"), FETCHED)?;
     fs::write(dir.join("oncekey.wasm"), &wasm)?;
