@@ -3,7 +3,9 @@
 // request's field `x-storage` names it: `put 2` is the second `put` of that request.
 import { spy } from "./spy.mjs";
 // @ts-expect-error the built worker stands beside it
-import gate, { KeyObject as Kept } from "./index.mjs";
+import gate, { KeyObject as Kept, MachineObject } from "./index.mjs";
+
+export { MachineObject };
 
 /** @typedef {(...args: any[]) => any} Call */
 
