@@ -83,15 +83,15 @@ fn packed(deflated: &[u8]) -> String {
         }
     }
     format!(
-        "const packed = \"{text}\", out = [];
-        let at = 0, bits = 0, held = 0;
-        const digit = () => {{ const c = packed.charCodeAt(at++); return c - 35 - (c > 92); }};
-        while (packed[at]) {{
-            bits |= (digit() + 91 * digit()) << held;
-            for (held += 13; held > 7; held -= 8) {{ out.push(bits & 255); bits >>= 8; }}
+        "const packed = new TextEncoder().encode(\"{text}\"), out = new Uint8Array({length});
+        let to = 0, bits = 0, held = 0;
+        const digit = (at) => packed[at] - 35 - (packed[at] > 92);
+        for (let at = 0; packed[at]; at += 2) {{
+            bits |= (digit(at) + 91 * digit(at + 1)) << held;
+            for (held += 13; held > 7; held -= 8) {{ out[to++] = bits; bits >>= 8; }}
         }}
         const inflate = new DecompressionStream(\"deflate-raw\"), writer = inflate.writable.getWriter();
-        writer.write(new Uint8Array(out).subarray(0, {length}));
+        writer.write(out);
         writer.close();
         export const compiled = WebAssembly.compileStreaming(new Response(inflate.readable, {{ headers: {{ \"content-type\": \"application/wasm\" }} }}));\n",
         length = deflated.len(),
