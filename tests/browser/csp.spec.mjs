@@ -47,7 +47,7 @@ describe("content security policy", { timeout: 120_000 }, () => {
 
   test("a click before wasm is ready is held, once, and keyed", () => {
     // As slow as a slow phone: the module's own compile step is put off.
-    const slow = `<script>const compile = WebAssembly.compile; WebAssembly.compile = (b) => new Promise((r) => setTimeout(() => r(compile(b)), 700));</script>`;
+    const slow = `<script>const compile = WebAssembly.compileStreaming; WebAssembly.compileStreaming = (b) => new Promise((r) => setTimeout(() => r(compile(b)), 700));</script>`;
     return visit(browser, { body: PLAIN, head: slow, ready: false }, async ({ page, sent }) => {
       await page.evaluate(() => (document.getElementById("buy")?.click(), document.getElementById("buy")?.click()));
       await until(() => sent.length, "sent");

@@ -139,9 +139,14 @@ describe("matrix", { timeout: 600_000 }, () => {
   async function measure(door, way) {
     let cell = "";
     const body = door.body?.(way) ?? usual(way);
-    const plan = door.plan ?? [{ wait: 300 }];
+    /** @type {() => void} */
+    let answer = () => {};
+    // The first request is under way until all of the door has been done.
+    const after = new Promise((/** @type {(value?: any) => void} */ resolve) => (answer = resolve));
+    const plan = door.plan ?? [{ after, wait: 300 }];
     await visit(browser, { body, head: way.head + (door.head ?? "") }, async ({ page, sent, site }) => {
       await door.open(page, sent);
+      answer();
       await until(() => sent.length, `${door.name}, ${way.name}`);
       // Nothing tells of a request that does not come.
       await page.waitForTimeout(300 + QUIET);

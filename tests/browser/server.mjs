@@ -27,6 +27,7 @@ const FLAGS = [
  * @property {Record<string, string>} [headers]
  * @property {string} [body]
  * @property {number} [wait] milliseconds before the answer
+ * @property {Promise<unknown>} [after] what the answer waits for, before that
  * @property {boolean} [drop] the connection breaks without an answer
  */
 
@@ -82,8 +83,9 @@ export async function serve() {
     }
     const file = fileOf(pathname);
     if (file) {
-      const late = plans.get(pathname)?.[0]?.wait;
-      if (late) await new Promise((resolve) => setTimeout(resolve, late));
+      const late = plans.get(pathname)?.[0];
+      await late?.after;
+      if (late?.wait) await new Promise((resolve) => setTimeout(resolve, late.wait));
       const type = file.endsWith(".wasm") ? "application/wasm" : "text/javascript";
       return void response.writeHead(200, { "content-type": type }).end(await readFile(file));
     }
@@ -124,6 +126,7 @@ export async function serve() {
     const fault = (plan.length > 1 ? plan.shift() : plan[0]) ?? {};
     if ((fault.status ?? 200) < 400) orders.add(key || sent.length);
     keys.set(key, { state: "running" });
+    await fault.after;
     await new Promise((resolve) => setTimeout(resolve, fault.wait ?? 0));
     if (fault.drop) {
       keys.set(key, { state: "unknown" });

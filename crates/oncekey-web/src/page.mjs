@@ -59,8 +59,8 @@ function boot() {
 
   /** @type {any} */
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
-  // htmx is there once the document is: a form let go before would be the browser's.
-  const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : (listen("DOMContentLoaded", done), listen("load", done))));
+  // htmx is there once the document is, and has been told: a form let go before would be the browser's.
+  const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : ["DOMContentLoaded", "load"].map((name) => addEventListener(name, done))));
   const ready = compiled.then(
     (/** @type {WebAssembly.Module} */ module) => {
       wasm = run(module);
