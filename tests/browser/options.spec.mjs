@@ -85,14 +85,14 @@ describe("options", { timeout: 300_000 }, () => {
     }, { "/orders": [{ status: 503 }], "/jobs": [{ status: 503 }] }));
 
   test("htmx 4: its own time limit counts for each attempt, not for all of them", () =>
-    visit(browser, { body: form(`hx-post=/orders hx-target=#out hx-retry=3`), head: CONFIG({ defaultTimeout: 700 }) + script("htmx4") }, async ({ page, sent }) => {
+    visit(browser, { body: form(`hx-post=/orders hx-target=#out hx-retry=3`), head: CONFIG({ defaultTimeout: 2500 }) + script("htmx4") }, async ({ page, sent }) => {
       await page.click("#buy");
       await page.waitForSelector(".answer");
       assert.equal(sent.length, 2);
-    }, { "/orders": [{ status: 503, headers: { "retry-after": "1" } }, {}] }));
+    }, { "/orders": [{ status: 503, headers: { "retry-after": "3" } }, {}] }));
 
   test("htmx 4: an attempt that takes too long is tried again", () =>
-    visit(browser, { body: form(`hx-post=/orders hx-target=#out hx-retry="10ms,3"`), head: CONFIG({ defaultTimeout: 500 }) + script("htmx4") }, async ({ page, sent }) => {
+    visit(browser, { body: form(`hx-post=/orders hx-target=#out hx-retry="10ms,3"`), head: CONFIG({ defaultTimeout: 1500 }) + script("htmx4") }, async ({ page, sent }) => {
       await page.click("#buy");
       await page.waitForSelector(".answer");
       assert.equal(sent.length, 2);

@@ -205,7 +205,15 @@ fn react(www: &Path) -> Result<PathBuf> {
         tools::command("node")
             .arg(modules.join("esbuild/bin/esbuild"))
             .arg(www.join("react.jsx"))
-            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--jsx=automatic", "--log-level=warning"])
+            .args([
+                "--bundle",
+                "--minify",
+                "--format=esm",
+                "--target=es2022",
+                "--jsx=automatic",
+                "--log-level=warning",
+                "--tsconfig-raw={}",
+            ])
             .arg("--define:process.env.NODE_ENV=\"production\"")
             .arg(format!("--alias:oncekey={}", tools::target_dir().join("pkg/oncekey").display()))
             .arg(format!("--outfile={}", out.display()))

@@ -143,7 +143,7 @@ fn minify(entry: &Path, format: &str, out: &Path) -> Result<Vec<u8>> {
         tools::command("node")
             .arg(tools::npm()?.join("esbuild/bin/esbuild"))
             .arg(entry)
-            .args(["--bundle", "--minify", "--target=es2022", "--log-level=warning"])
+            .args(["--bundle", "--minify", "--target=es2022", "--log-level=warning", "--tsconfig-raw={}"])
             .args([format!("--format={format}"), format!("--outfile={}", out.display())]),
     )?;
     Ok(fs::read(out)?)

@@ -32,7 +32,14 @@ pub fn trim(stage: &Path, modules: &Path) -> Result<()> {
         tools::command("node")
             .arg(modules.join("esbuild/bin/esbuild"))
             .arg(stage.join("shim.mjs"))
-            .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning"])
+            .args([
+                "--bundle",
+                "--minify",
+                "--format=esm",
+                "--target=es2022",
+                "--log-level=warning",
+                "--tsconfig-raw={}",
+            ])
             // Rust drops its closures itself; to register each with the collector costs more than to call it.
             .arg("--define:FinalizationRegistry=undefined")
             .args(["--external:./gate.wasm", "--external:./oncekey.txt", "--external:cloudflare:workers"])
