@@ -183,8 +183,30 @@ async function read(bytes, type = "") {
  * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean, module?: string, files?: string, waitUntil?: "load" | "commit" }} page
  * @param {(at: { page: import("playwright-core").Page, site: Awaited<ReturnType<typeof serve>>, sent: Sent[], said: () => Promise<any[]> }) => Promise<void>} act
  * @param {Record<string, Fault[]>} [plans]
+ * @returns {Promise<void>}
  */
-export async function visit(browser, { body, head, headers, module, files, ready = true, waitUntil = "load" }, act, plans = {}) {
+export async function visit(browser, page, act, plans = {}) {
+  for (let tries = 2; tries--; ) {
+    const visited = once(browser, page, act, plans);
+    // What was given up ends with the browser, when nobody waits for it any more.
+    visited.catch(() => {});
+    if ((await Promise.race([visited.then(() => true), pause(STUCK)])) === true) return;
+  }
+  throw new Error(`no end within ${STUCK} ms, twice`);
+}
+
+/** Longer than any case takes: a browser on a loaded machine can lose an input or a navigation, and wait for it for ever. In ms. */
+const STUCK = 45_000;
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref());
+
+/**
+ * @param {Parameters<typeof visit>[0]} browser
+ * @param {Parameters<typeof visit>[1]} page
+ * @param {Parameters<typeof visit>[2]} act
+ * @param {Parameters<typeof visit>[3]} [plans]
+ */
+async function once(browser, { body, head, headers, module, files, ready = true, waitUntil = "load" }, act, plans = {}) {
   const site = await serve();
   const context = await browser.newContext();
   context.setDefaultTimeout(10_000);
@@ -206,7 +228,7 @@ export async function visit(browser, { body, head, headers, module, files, ready
   } finally {
     // First what hangs at the server: a context with an open request may wait for it when it closes.
     site.close();
-    await context.close();
+    await Promise.race([context.close(), pause(5000)]);
   }
 }
 
