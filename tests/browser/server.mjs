@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
 
 const MODULES = new URL("../node_modules/", import.meta.url);
-const FLAGS = [
+export const FLAGS = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -47,8 +47,10 @@ export const script = (name) => `<script src="/${name}.js"></script>`;
 /** The module, as a page loads it. */
 export const MODULE = `<script type="module" src="/oncekey.js"></script>`;
 
-/** A browser for one spec file. */
-export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM || undefined, args: FLAGS });
+/** A browser for one spec file; `without` names flags of the driver's that it is not to have. @param {string[]} [without] */
+export const launch = (without = []) => chromium.launch({ executablePath: process.env.CHROMIUM || undefined, args: FLAGS, ignoreDefaultArgs: without });
+
+/** What opens profiles: a browser, or what starts one for each. @typedef {{ newContext(): Promise<import("playwright-core").BrowserContext> }} Browser */
 
 /** Starts a server on a port of its own. */
 export async function serve() {
@@ -179,7 +181,7 @@ async function read(bytes, type = "") {
 
 /**
  * Runs one case: a server and a browser profile of its own, the page open and the module ready.
- * @param {import("playwright-core").Browser} browser
+ * @param {Browser} browser
  * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean, module?: string, files?: string, waitUntil?: "load" | "commit" }} page
  * @param {(at: { page: import("playwright-core").Page, site: Awaited<ReturnType<typeof serve>>, sent: Sent[], said: () => Promise<any[]> }) => Promise<void>} act
  * @param {Record<string, Fault[]>} [plans]
