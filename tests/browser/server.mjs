@@ -1,10 +1,11 @@
 // @ts-check
 // A page server for the browser specs: serves one page with the module, takes what the page sends, and answers by a plan of faults.
-// It plays the gate's part as far as a page can see it: what became of a key.
+// It plays the gate's part as far as a page can see it: what became of a key. Or it has a real gate: it hands on to it what
+// the page sends, and is the origin behind it.
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, request as ask } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -52,8 +53,8 @@ export const launch = (without = []) => chromium.launch({ executablePath: proces
 
 /** What opens profiles: a browser, or what starts one for each. @typedef {{ newContext(): Promise<import("playwright-core").BrowserContext> }} Browser */
 
-/** Starts a server on a port of its own. */
-export async function serve() {
+/** Starts a server on a port of its own. @param {import("./shop.mjs").Gate} [gate] what it is to stand before and behind */
+export async function serve(gate) {
   const module = process.env.ONCEKEY_MODULE;
   if (!module) throw new Error("ONCEKEY_MODULE is not set: the path of the built oncekey.js");
   /** @type {Sent[]} */
@@ -62,13 +63,14 @@ export async function serve() {
   const plans = new Map();
   /** @type {Map<string, { state: string, status?: number }>} */
   const keys = new Map();
-  /** What a gate in front would have let happen: one effect a key, and one for each request without a key. */
-  const orders = new Set();
+  /** What there is of requests: `happened` at the origin, those that the gate has not answered, answers that the page is not to get. */
+  const count = { happened: 0, open: 0, lost: 0 };
   const page = { html: "", files: "", policy: /** @type {object | undefined} */ (undefined), headers: /** @type {Record<string, string>} */ ({}) };
 
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? "/", "http://localhost");
-    const answer = request.method === "GET" ? get(url, response) : effect(url, request, response);
+    const isGates = gate && /^\/\.(oncekey|well-known)\//.test(url.pathname);
+    const answer = request.method !== "GET" ? effect(url, request, response) : isGates ? pass(gate, Buffer.alloc(0), request, response) : get(url, response);
     answer.catch(() => response.destroy());
   });
 
@@ -111,7 +113,8 @@ export async function serve() {
   async function effect(url, request, response) {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
-    const pairs = await read(Buffer.concat(chunks), request.headers["content-type"]);
+    const content = Buffer.concat(chunks);
+    const pairs = await read(content, request.headers["content-type"]);
     const header = /** @type {string | undefined} */ (request.headers["idempotency-key"]);
     /** @type {Sent} */
     const one = {
@@ -123,16 +126,43 @@ export async function serve() {
       at: Date.now(),
     };
     sent.push(one);
-    const key = one.fields[0] ?? one.header ?? "";
-    const plan = plans.get(url.pathname) ?? [];
+    if (gate) await pass(gate, content, request, response);
+    else await happen(url.pathname, one.fields[0] ?? one.header ?? "", response);
+  }
+
+  /**
+   * Hands a request on to the gate, and the gate's answer back. What has arrived in full is handed on, though the page may be gone.
+   * @param {import("./shop.mjs").Gate} gate
+   * @param {Buffer} content
+   * @param {import("node:http").IncomingMessage} request
+   * @param {import("node:http").ServerResponse} response
+   */
+  async function pass({ url }, content, { method, url: path, headers }, response) {
+    const isLost = method !== "GET" && count.lost-- > 0;
+    count.open += 1;
+    try {
+      const answer = await new Promise((/** @type {(answer: import("node:http").IncomingMessage) => void} */ resolve, reject) =>
+        ask(new URL(path ?? "/", url), { method, headers: { ...headers, "x-site": site } }, resolve).on("error", reject).end(content),
+      );
+      const chunks = [];
+      for await (const chunk of answer) chunks.push(chunk);
+      if (!isLost) response.writeHead(answer.statusCode ?? 0, framed(answer.headers)).end(Buffer.concat(chunks));
+    } finally {
+      count.open -= 1;
+    }
+  }
+
+  /** The effect itself, at the origin. @param {string} path @param {string} key @param {import("node:http").ServerResponse} response */
+  async function happen(path, key, response) {
+    const plan = plans.get(path) ?? [];
     const fault = (plan.length > 1 ? plan.shift() : plan[0]) ?? {};
-    if ((fault.status ?? 200) < 400) orders.add(key || sent.length);
+    if ((fault.status ?? 200) < 400) count.happened += 1;
     keys.set(key, { state: "running" });
     await fault.after;
     await new Promise((resolve) => setTimeout(resolve, fault.wait ?? 0));
     if (fault.drop) {
       keys.set(key, { state: "unknown" });
-      return void request.socket.destroy();
+      return void response.destroy();
     }
     const status = fault.status ?? 200;
     keys.set(key, status < 400 ? { state: "completed", status } : { state: "absent" });
@@ -142,10 +172,20 @@ export async function serve() {
 
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
   const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const site = String(port);
+  gate?.behind.set(site, (request, response) => {
+    happen(request.url ?? "/", String(request.headers["idempotency-key"]), response.on("error", () => {})).catch(() => response.destroy());
+    request.resume();
+  });
   return {
     url: `http://127.0.0.1:${port}/`,
     sent,
-    orders,
+    /** How many effects have taken place. */
+    orders: () => count.happened,
+    /** Whether the gate has answered all that it was given. */
+    isQuiet: () => count.open === 0,
+    /** So many answers of the gate will not reach the page, which waits for them. @param {number} answers */
+    lose: (answers) => void (count.lost = answers),
     /**
      * Sets the page; `files` is a folder that its scripts come from, instead of the usual ones.
      * @param {string} body @param {string} [head] @param {Record<string, string>} [headers] @param {string} [module] @param {string} [files]
@@ -160,11 +200,15 @@ export async function serve() {
     /** Plans the answers of a path; the last one stays. @param {string} path @param {...Fault} faults */
     plan: (path, ...faults) => void plans.set(path, faults),
     close() {
+      gate?.behind.delete(site);
       server.close();
       server.closeAllConnections();
     },
   };
 }
+
+/** The fields of an answer but those of its framing. @param {import("node:http").IncomingHttpHeaders} fields */
+const framed = (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => !/^(connection|keep-alive|transfer-encoding)$/.test(name)));
 
 /** @param {Buffer} bytes @param {string} [type] @returns {Promise<[string, string][]>} */
 async function read(bytes, type = "") {
@@ -182,7 +226,7 @@ async function read(bytes, type = "") {
 /**
  * Runs one case: a server and a browser profile of its own, the page open and the module ready.
  * @param {Browser} browser
- * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean, module?: string, files?: string, waitUntil?: "load" | "commit" }} page
+ * @param {{ body: string, head?: string, headers?: Record<string, string>, ready?: boolean, module?: string, files?: string, waitUntil?: "load" | "commit", gate?: import("./shop.mjs").Gate }} page
  * @param {(at: { page: import("playwright-core").Page, site: Awaited<ReturnType<typeof serve>>, sent: Sent[], said: () => Promise<any[]> }) => Promise<void>} act
  * @param {Record<string, Fault[]>} [plans]
  * @returns {Promise<void>}
@@ -208,8 +252,8 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref());
  * @param {Parameters<typeof visit>[2]} act
  * @param {Parameters<typeof visit>[3]} [plans]
  */
-async function once(browser, { body, head, headers, module, files, ready = true, waitUntil = "load" }, act, plans = {}) {
-  const site = await serve();
+async function once(browser, { body, head, headers, module, files, gate, ready = true, waitUntil = "load" }, act, plans = {}) {
+  const site = await serve(gate);
   const context = await browser.newContext();
   context.setDefaultTimeout(10_000);
   try {

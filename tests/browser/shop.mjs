@@ -1,21 +1,56 @@
 // @ts-check
-// A demo of a spec's own, by `serve`: what it counts is nobody else's.
+// Gates of a spec's own, by `serve`: before the demo's shop, or before the page servers of the spec. What is counted behind
+// them is nobody else's.
+//
+// Needs ONCEKEY_SERVE, the xtask program.
 
 import { spawn } from "node:child_process";
+import { createServer as createHttpServer } from "node:http";
 import { createServer } from "node:net";
 import { createInterface } from "node:readline";
 
-/** Starts it; `stop` ends it. Needs ONCEKEY_SERVE, the xtask program. */
-export async function demo() {
+/** Starts the demo; `stop` ends it. */
+export const demo = () => start();
+
+/**
+ * A gate, and by their names the servers behind it: a request says in `x-site` which is meant.
+ * @typedef {{ url: string, behind: Map<string, import("node:http").RequestListener> }} Gate
+ */
+
+/** Starts a gate with the usual policy; `stop` ends it. @returns {Promise<Gate & { stop(): Promise<void> }>} */
+export async function gate() {
+  /** @type {Gate["behind"]} */
+  const behind = new Map();
+  const origin = createHttpServer((request, response) => {
+    const site = behind.get(String(request.headers["x-site"]));
+    if (site) site(request, response);
+    else response.destroy();
+  });
+  await new Promise((resolve) => origin.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (origin.address());
+  const { url, stop } = await start("--origin", `http://127.0.0.1:${port}`);
+  return {
+    url,
+    behind,
+    async stop() {
+      origin.close();
+      origin.closeAllConnections();
+      await stop();
+    },
+  };
+}
+
+/** @param {...string} more */
+async function start(...more) {
   const program = process.env.ONCEKEY_SERVE;
   if (!program) throw new Error("ONCEKEY_SERVE is not set: the xtask program");
-  const child = spawn(program, ["serve", "--memory", "--port", String(await free())], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = spawn(program, ["serve", "--memory", "--port", String(await free()), ...more], { stdio: ["ignore", "pipe", "inherit"] });
   const gone = new Promise((resolve) => child.once("exit", resolve));
   for await (const line of createInterface({ input: child.stdout })) {
     const url = /^ready (.*)$/.exec(line)?.[1];
     if (url) return { url, stop: () => (child.kill(), gone) };
   }
-  throw new Error("the demo did not start");
+  throw new Error(`serve ${more.join(" ")} did not start`);
 }
 
 /** A free port below those that the system hands out by itself. @returns {Promise<number>} */
