@@ -21,8 +21,8 @@ const MANIFEST = {
 /** What the extension's worker calls. @type {any} */
 const chrome = undefined;
 
-/** What else belongs to a browser: where it may be reached a second time. @type {WeakMap<Context, { worker: import("playwright-core").Worker, port: string }>} */
-const ours = new WeakMap();
+/** The browsers that run, by the driver's view of them: the extension, and where each may be reached a second time. @type {Map<Context, { worker: import("playwright-core").Worker, port: string }>} */
+const ours = new Map();
 /** @param {Context} context */
 const of = (context) => {
   const known = ours.get(context);
@@ -42,12 +42,23 @@ export const profiles = {
       args: [...FLAGS, `--disable-extensions-except=${room}`, `--load-extension=${room}`, "--remote-debugging-port=0"],
     });
     const close = context.close.bind(context);
-    context.close = () => close().finally(() => rm(room, { recursive: true, force: true, maxRetries: 10 }));
-    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
-    const [port = ""] = (await readFile(join(room, "profile", "DevToolsActivePort"), "utf8")).split("\n");
-    ours.set(context, { worker, port });
-    return context;
+    context.close = async () => {
+      await close();
+      ours.delete(context);
+      await rm(room, { recursive: true, force: true, maxRetries: 10 });
+    };
+    try {
+      const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent("serviceworker"));
+      const [port = ""] = (await readFile(join(room, "profile", "DevToolsActivePort"), "utf8")).split("\n");
+      ours.set(context, { worker, port });
+      return context;
+    } catch (error) {
+      await context.close();
+      throw error;
+    }
   },
+  /** Ends those that a case has given up. */
+  close: () => Promise.all([...ours.keys()].map((context) => context.close())),
 };
 
 /** The number that the browser knows a tab by: its title tells it from its copies. @param {Page} page @returns {Promise<number>} */

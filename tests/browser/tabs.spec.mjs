@@ -8,7 +8,7 @@
 //     reload                                              a reload, also after a crash
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { form, keyOf, keysOf, script, until, visit } from "./server.mjs";
 import { crash, discard, duplicate, openWindow, profiles, reopen } from "./tabs.mjs";
 
@@ -63,6 +63,8 @@ async function later(page) {
 }
 
 describe("tabs", { timeout: 600_000 }, () => {
+  after(() => profiles.close());
+
   /** @type {[name: string, copy: (page: Page) => Promise<Page>][]} */
   const copies = [
     ["a duplicated tab", duplicate],
