@@ -56,6 +56,10 @@ extern "C" {
     pub fn pairs(body: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.
     pub fn parse(url: &Js) -> Js;
+    /// Takes a tab's name while this page is shown.
+    pub fn claim(name: &Js);
+    /// Leaves the tab's name to the next page.
+    pub fn yield_name();
     /// A key nobody has used: a UUID of version 4 (RFC 9562 5.4).
     pub fn mint() -> Js;
     /// 32 random bits.
@@ -110,7 +114,7 @@ extern "C" {
     #[wasm_bindgen(js_name = then)]
     fn then_js(promise: &Js, ticket: i32);
     #[wasm_bindgen(js_name = later)]
-    fn later_js(ms: f64, ticket: i32, online: i32);
+    fn later_js(ms: f64, ticket: i32, online: i32, signal: &Js);
     #[wasm_bindgen(js_name = now)]
     fn now_js() -> f64;
 }
@@ -231,12 +235,12 @@ pub fn then(promise: &Js, f: Waiter) {
 
 /// Calls back once after so many milliseconds.
 pub fn later(ms: u64, f: Waiter) {
-    later_js(double(ms), ticket(f), 0);
+    later_js(double(ms), ticket(f), 0, &Js::UNDEFINED);
 }
 
-/// As [`later`], and not before the browser is on line.
-pub fn retry(ms: u64, f: Waiter) {
-    later_js(double(ms), ticket(f), 1);
+/// As [`later`], and not before the browser is on line; at once if the signal says abort.
+pub fn retry(ms: u64, signal: &Js, f: Waiter) {
+    later_js(double(ms), ticket(f), 1, signal);
 }
 
 /// Stops an event where it is.

@@ -66,7 +66,7 @@ impl Flight {
         let (kind, delay) = match verdict(answer, self.plan, self.attempt, asked, self.intent.left(), random()) {
             Verdict::Retry(delay) => (RETRY, Some(delay)),
             Verdict::Final(outcome) => {
-                self.intent.move_to(after(outcome));
+                self.intent.end(after(outcome));
                 if outcome == Outcome::Unknown {
                     crate::intent::learn_retention();
                 }
@@ -130,6 +130,7 @@ pub fn go(mut course: Box<Course>) {
                 None => finish(&course, &value, ok, leads_away),
                 Some(delay) => retry(
                     delay,
+                    &course.signal.clone(),
                     Box::new(move |_, _| {
                         if is(&course.signal, ABORTED) {
                             let reason = get(&course.signal, REASON);

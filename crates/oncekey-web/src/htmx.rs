@@ -143,6 +143,7 @@ fn answered(mut wire: Box<Wire>, event: &Js) {
             app::with(|app| app.waiting.push(wire));
             retry(
                 delay,
+                &Js::UNDEFINED,
                 Box::new(move |_, _| {
                     if let Some(wire) = take_waiting(&|wire| wire.lock == lock) {
                         reopen(&wire.info);

@@ -5,8 +5,8 @@ use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
 use crate::{
     app,
     dom::{
-        Js, ask, double, each, get, global, item, keep, millis, mint, names, now, number, recall, record, small, text,
-        then, word,
+        Js, ask, claim, double, each, end_now, get, global, item, keep, millis, mint, names, now, number, recall,
+        record, small, text, then, word, yield_name,
     },
     guard,
     names::{EMPTY, KEYS, Name, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
@@ -78,6 +78,15 @@ impl Intent {
         }
     }
 
+    /// Its last attempt has ended: a submit from before, which waited behind it, was this intent too. It may have been
+    /// free for long, as a page is that Back shows again.
+    pub fn end(&self, stage: Option<Stage>) {
+        self.move_to(stage);
+        if self.kept.is_some() {
+            end_now(&self.name);
+        }
+    }
+
     /// Milliseconds until the gate forgets the key.
     pub fn left(&self) -> u64 {
         let retention = app::with(|app| app.retention);
@@ -98,14 +107,20 @@ fn is_top() -> bool {
     global(TOP) == global(WINDOW)
 }
 
-/// Takes the tab's intents over from the page before; a copy of a living tab starts with none.
-pub fn take_over(fresh: bool) {
+/// Takes the tab's intents over from the page before; a copy of a living tab starts with none, and with a name of its own.
+/// `held`: whether another page has the name that is kept, if one is.
+pub fn take_over(held: Option<bool>, fresh: bool) {
     if is_top() {
         let mark = word(EMPTY);
-        if is_copy(recall(&mark).is_truthy(), fresh) {
+        let marked = recall(&mark).is_truthy();
+        if is_copy(marked, held, fresh) {
             forget(&mark);
+        } else if marked {
+            return;
         }
-        keep(&mark, &Js::TRUE);
+        let name = mint();
+        keep(&mark, &name);
+        claim(&name);
     }
 }
 
@@ -113,6 +128,7 @@ pub fn take_over(fresh: bool) {
 pub fn leave() {
     if is_top() {
         keep(&word(EMPTY), &Js::UNDEFINED);
+        yield_name();
     }
 }
 

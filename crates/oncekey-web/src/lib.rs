@@ -24,7 +24,7 @@ mod names;
 mod send;
 mod subject;
 
-use oncekey::retry::Plan;
+use oncekey::{intent::held_from_code, retry::Plan};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
@@ -65,7 +65,7 @@ pub fn on(event: &Js, name: Name) {
         PAGEHIDE => intent::leave(),
         PAGESHOW if is(event, PERSISTED) => {
             guard::free_all();
-            intent::take_over(false);
+            intent::take_over(None, false);
             intent::look_back(false);
         }
         HTMX_CONFIRM => htmx::confirm(event),
@@ -93,8 +93,9 @@ pub fn words() -> Js {
 }
 
 /// Sets options; the first time it starts, and gives the number of events to listen to. Options, all of them each time: `header`, `field`, `origins`, `retry`, `disable`.
+/// `held`: what [`held_from_code`] reads, of the tab's name.
 #[wasm_bindgen]
-pub fn start(options: &Js) -> i32 {
+pub fn start(options: &Js, held: i32) -> i32 {
     let (header, field, origins) = (get(options, HEADER), get(options, FIELD), get(options, ORIGINS));
     let retry = text(options, RETRY).and_then(|text| Plan::parse(&text));
     let disable = is(options, DISABLE);
@@ -114,7 +115,7 @@ pub fn start(options: &Js) -> i32 {
         return 0;
     }
     let navigation = call1(&global(PERFORMANCE), GET_ENTRIES_BY_TYPE, &word(NAVIGATION));
-    intent::take_over(says(&navigation, FIRST_TYPE, NAVIGATE));
+    intent::take_over(held_from_code(held), says(&navigation, FIRST_TYPE, NAVIGATE));
     intent::look_back(says(&navigation, FIRST_TYPE, RELOAD));
     call2(&global(DOCUMENT_ELEMENT), SET_ATTRIBUTE, &word(DATA_ONCEKEY), &word(READY));
     LISTENED

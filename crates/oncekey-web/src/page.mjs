@@ -5,7 +5,7 @@
 import { compiled } from "./packed.mjs";
 // @ts-expect-error made by the build: wasm-bindgen's glue
 import { run } from "./bound.js";
-import { connect, mint } from "./platform.mjs";
+import { claim, connect, mint, recall } from "./platform.mjs";
 
 const SUBMIT = HTMLFormElement.prototype.submit;
 const REQUEST = HTMLFormElement.prototype.requestSubmit;
@@ -61,11 +61,14 @@ function boot() {
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
   // htmx is there once the document is, and has been told: a form let go before would be the browser's.
   const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : ["DOMContentLoaded", "load"].map((name) => addEventListener(name, done))));
+  // Whose the tab's name is, asked while the wasm is compiled. A frame shares its tab's.
+  const name = world == top && recall("");
+  const claimed = name && claim(name);
   const ready = compiled.then(
-    (/** @type {WebAssembly.Module} */ module) => {
+    async (/** @type {WebAssembly.Module} */ module) => {
       wasm = run(module);
       const names = connect(wasm);
-      for (let i = wasm.start(options); i--; ) {
+      for (let i = wasm.start(options, await claimed); i--; ) {
         const tell = (/** @type {any} */ e) => wasm.on(e, i);
         listen(names[i], tell);
         // htmx 4 may be told to write its events' names otherwise; what is listened to already stays so once.

@@ -80,9 +80,11 @@ export const settle = (calls, value, ok) => {
   for (const call of calls) ok ? call.resolve(calls[1] ? value.clone() : value) : call.reject(value);
 };
 
-/** Resumes after a delay, and if asked not before the browser is on line. @param {number} ms @param {number} ticket @param {number} online */
-export const later = (ms, ticket, online) => {
+/** Resumes after a delay, and if asked not before the browser is on line. @param {number} ms @param {number} ticket @param {number} online
+ *  @param {any} signal resumes at once when it aborts */
+export const later = (ms, ticket, online, signal) => {
   const f = () => resume(ticket, undefined, true);
+  signal?.addEventListener("abort", f);
   setTimeout(() => (online && navigator.onLine === false ? addEventListener("online", f, { once: true }) : f()), ms);
 };
 
@@ -104,6 +106,22 @@ export const keep = (name, value) => {
   if (!store()) unkept[name] = text;
   else attempt(() => (value === undefined ? store().removeItem(PREFIX + name) : store().setItem(PREFIX + name, text)));
 };
+/** @type {(() => void) | undefined} */
+let leave;
+/** Takes a tab's name while this page is shown, and tells whether another page has it: 1 no, 2 yes, nothing where that
+ *  cannot be known. The page before may be a moment late to leave it. @param {string} name @returns {Promise<number | void>} */
+export const claim = (name) =>
+  new Promise((tell) => {
+    attempt(() =>
+      navigator.locks
+        .request(PREFIX + name, { signal: AbortSignal.timeout(250) }, () => {
+          tell(1);
+          return new Promise((done) => (leave = done));
+        })
+        .catch(() => tell(2)),
+    ) ?? tell();
+  });
+export const yield_name = () => leave?.();
 /** @param {any} key @param {number} stage @param {number} since @param {number} content @returns {any} */
 export const record = (key, stage, since, content) => [key, stage, since, content];
 /** The names kept that begin so. @param {string} start */

@@ -30,15 +30,17 @@ const WASM_FEATURES: [&str; 6] = [
 
 /// How wasm-opt makes the page's wasm small: through its flat form and back, and whatever can only be reached by a trap is
 /// not there.
-const SMALLEST: [&str; 9] = [
+const SMALLEST: [&str; 11] = [
     "-tnh",
-    "-Oz",
+    "-O4",
     "--flatten",
     "--rereloop",
     "-Oz",
     "--converge",
     "--one-caller-inline-max-function-size=20",
     "--merge-similar-functions",
+    "-Oz",
+    "--monomorphize",
     "-Oz",
 ];
 
@@ -158,7 +160,7 @@ pub fn build(package: &Package) -> Result<Built> {
         .args(["build", "--quiet", "--profile", package.target.profile()])
         .args(["--target", "wasm32-unknown-unknown", "-p"])
         .arg(&package.krate)
-        .env("RUSTFLAGS", remapped())
+        .env("RUSTFLAGS", remapped() + &std::env::var("XF").unwrap_or_default())
         .env("WASM_BINDGEN_USE_JS_SYS", "1");
     if !package.features.is_empty() {
         cargo.arg("--features").arg(package.features.join(","));
