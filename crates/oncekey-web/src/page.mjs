@@ -73,7 +73,7 @@ function boot() {
       }
     },
     (/** @type {unknown} */ error) => {
-      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go without guard and retry", String(error));
+      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go unguarded", String(error));
       unguarded();
     },
   );
