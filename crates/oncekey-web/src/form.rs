@@ -11,7 +11,7 @@ use crate::{
     flight::Flight,
     guard,
     intent::{find, is_open, look},
-    names::{DEFAULT_PREVENTED, EVENT_PHASE, FORM_DATA, REQUEST_SUBMIT, SET, SUBMITTER, TARGET, WAIT},
+    names::{CURRENT_TARGET, DEFAULT_PREVENTED, FORM_DATA, REQUEST_SUBMIT, SET, SUBMITTER, TARGET, WAIT},
     subject::Subject,
 };
 
@@ -62,7 +62,7 @@ pub fn gather(event: &Js) {
     let Some((cause, of, submitter)) = app::with(|app| app.submitting.clone()) else {
         return;
     };
-    if of != form || is(&cause, EVENT_PHASE) || is(&cause, DEFAULT_PREVENTED) {
+    if of != form || is(&cause, CURRENT_TARGET) || is(&cause, DEFAULT_PREVENTED) {
         return;
     }
     let subject = Subject::plain(&form, &submitter);

@@ -76,7 +76,7 @@ function boot() {
       }
     },
     (/** @type {unknown} */ error) => {
-      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go without guard and retry", String(error));
+      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go unguarded", String(error));
       unguarded();
     },
   );
@@ -119,7 +119,7 @@ function unguarded() {
   listen("submit", (e) => (last = e));
   listen("formdata", (e) => {
     const form = e.target;
-    if (!last || last.target != form || last.eventPhase || last.defaultPrevented) return;
+    if (!last || last.target != form || last.currentTarget || last.defaultPrevented) return;
     const by = last.submitter;
     const own = (/** @type {string} */ name) => by?.getAttribute("form" + name) || Element.prototype.getAttribute.call(form, name) || "";
     if (ours(own("method"), own("action"), by) && !closest(form, OFF) && !e.formData.has(FIELD)) e.formData.append(FIELD, mint());

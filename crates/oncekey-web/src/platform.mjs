@@ -156,32 +156,32 @@ export const emit = (target, type, key, n, reason, delay) => {
   (target && Reflect.get(own(target), "isConnected", target) ? target : document).dispatchEvent(new CustomEvent(PREFIX + list[type], { bubbles: true, detail }));
 };
 
-// Attributes that say "busy". Two intents may mark one form: the last to end restores what stood there before the first.
-/** @type {Map<Element, Record<string, [string | null, number]>>} */
-const marks = new Map();
-/** @param {any} e @param {string} name @param {string | null} value */
-const write = (e, name, value) => invoke(e, value == null ? "removeAttribute" : "setAttribute", name, value);
+// Attributes that say "busy", with what stood there. Two intents may mark one form: the last to end restores what stood there before the first.
+/** @type {[Element, number, string | null][]} */
+const marks = [];
+/** @param {any} e @param {number} n */
+const marked = (e, n) => marks.find((m) => m[0] == e && m[1] == n);
+/** @param {any} e @param {number} n @param {string | null} value */
+const write = (e, n, value) => invoke(e, value == null ? "removeAttribute" : "setAttribute", list[n], value);
 /** @param {any} e @param {number} n @param {number} value */
 export const mark = (e, n, value) => {
-  if (!e) return;
-  const of = marks.get(e) ?? {};
-  (of[list[n]] ??= [attr(e, n), 0])[1]++;
-  marks.set(e, of);
-  write(e, list[n], list[value]);
+  const m = marked(e, n);
+  marks.push([e, n, m ? m[2] : attr(e, n)]);
+  const say = () => write(e, n, list[value]);
+  say();
+  // `disabled`, the one without a value: Firefox keeps over a reload that a script enabled a control, against the next page's author.
+  list[value] || addEventListener("pagehide", (h) => h.persisted || say());
 };
 /** @param {any} e @param {number} n */
 export const unmark = (e, n) => {
-  const of = marks.get(e);
-  const name = list[n];
-  if (!of?.[name] || --of[name][1]) return;
-  write(e, name, of[name][0]);
-  delete of[name];
-  if (!Object.keys(of).length) marks.delete(e);
+  const m = marked(e, n);
+  if (!m) return;
+  marks.splice(marks.indexOf(m), 1);
+  if (!marked(e, n)) write(...m);
 };
 /** Takes all marks away: the page is being stored. */
 export const unmark_all = () => {
-  for (const [e, of] of marks) for (const name in of) write(e, name, of[name][0]);
-  marks.clear();
+  for (const m of marks.splice(0)) write(...m);
   region?.remove();
 };
 

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: every test there is, native, wasm32, on workerd and in Chromium.
+//! `cargo xtask test`: every test there is, native, wasm32, on workerd, in Chromium and in Firefox.
 
 use std::{
     env,
@@ -101,11 +101,16 @@ fn edge() -> Result<()> {
 fn browser() -> Result<()> {
     package::build_all(true)?;
     let module = tools::target_dir().join("pkg/oncekey/oncekey.js");
-    let chromium = tools::chromium()?;
+    let (chromium, firefox) = (tools::chromium()?, tools::firefox()?);
     let demo = Demo::start()?;
     node_test(
         "tests/browser",
-        &[("CHROMIUM", &chromium), ("ONCEKEY_MODULE", &module), ("ONCEKEY_DEMO", Path::new(&demo.url))],
+        &[
+            ("CHROMIUM", &chromium),
+            ("FIREFOX", &firefox),
+            ("ONCEKEY_MODULE", &module),
+            ("ONCEKEY_DEMO", Path::new(&demo.url)),
+        ],
     )
 }
 

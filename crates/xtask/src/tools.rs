@@ -74,7 +74,7 @@ pub fn rust_target(triple: &str) -> Result<()> {
 
 /// The npm packages that building and testing need.
 pub fn npm() -> Result<PathBuf> {
-    npm_in("tests", "workerd, wasm-opt, esbuild, playwright-core, htmx")
+    npm_in("tests", "workerd, wasm-opt, esbuild, playwright-core, puppeteer-core, htmx")
 }
 
 /// The npm packages that a folder's lock file names, installed once a lock file.
@@ -105,24 +105,32 @@ pub fn workerd() -> Result<PathBuf> {
 
 /// The path of a Chromium; Debian's package is installed where none is found.
 pub fn chromium() -> Result<PathBuf> {
-    if let Some(path) = env::var_os("CHROMIUM") {
+    browser("CHROMIUM", &["chromium", "chromium-browser", "google-chrome"], "chromium")
+}
+
+/// The path of a Firefox; Debian's package is installed where none is found.
+pub fn firefox() -> Result<PathBuf> {
+    browser("FIREFOX", &["firefox-esr", "firefox"], "firefox-esr")
+}
+
+/// A browser: what `variable` says, else a program of one of `names`, else Debian's `package`.
+fn browser(variable: &str, names: &[&str], package: &str) -> Result<PathBuf> {
+    if let Some(path) = env::var_os(variable) {
         return Ok(PathBuf::from(path));
     }
     let find = || {
         let path = env::var_os("PATH").unwrap_or_default();
-        env::split_paths(&path)
-            .flat_map(|dir| ["chromium", "chromium-browser", "google-chrome"].map(|n| dir.join(n)))
-            .find(|path| path.is_file())
+        env::split_paths(&path).flat_map(|dir| names.iter().map(move |name| dir.join(name))).find(|path| path.is_file())
     };
     if let Some(path) = find() {
         return Ok(path);
     }
-    step("apt-get install chromium");
+    step(&format!("apt-get install {package}"));
     let sudo = if command("id").arg("-u").output().is_ok_and(|o| o.stdout == b"0\n") { "" } else { "sudo " };
     run_quiet(command("sh").arg("-c").arg(format!(
-        "{sudo}apt-get update -qq && {sudo}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium"
+        "{sudo}apt-get update -qq && {sudo}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq {package}"
     )))?;
-    find().context("no Chromium: install one, or name it in CHROMIUM")
+    find().with_context(|| format!("no {package}: install one, or name it in {variable}"))
 }
 
 /// Writes a file unless it holds the same already, so that what looks at its time sees no change.
