@@ -89,7 +89,7 @@ fn a_copied_tab_is_told_from_a_page_after_another() {
         (false, 0, true, false, "the next page of one tab"),
         (false, 2, true, false, "left, so there is nothing to copy"),
     ] {
-        assert_eq!(is_copy(marked, held_from_code(held), fresh), copy, "{what}");
+        assert_eq!(is_copy(marked, held_from_code(held), || fresh), copy, "{what}");
     }
 }
 

@@ -128,6 +128,23 @@ describe("keys", { timeout: 300_000 }, () => {
     }, { "/orders": [{ wait: 500 }] });
   });
 
+  test("a tab that has no room for a key keeps it in memory", () =>
+    visit(browser, { body: BODY, head: script("htmx2") }, async ({ page, sent }) => {
+      await page.evaluate(() => {
+        for (let size = 2 ** 22; size; size >>= 1)
+          for (let n = 0; n < 9; n++)
+            try {
+              sessionStorage[`${size} ${n}`] = "x".repeat(size);
+            } catch {
+              break;
+            }
+      });
+      await buy(page, sent);
+      await buy(page, sent);
+      assert.equal(await page.evaluate(() => Object.keys(sessionStorage).filter((name) => /^oncekey:./.test(name)).length), 0, "there was no room");
+      assert.equal(keysOf(sent), 1);
+    }, { "/orders": [{ status: 500 }] }));
+
   test("a window that the page opens has keys of its own", () =>
     visit(browser, { body: BODY, head: script("htmx2") }, async ({ page, sent, site }) => {
       await buy(page, sent);

@@ -92,7 +92,7 @@ extern "C" {
     pub fn hand_over(xhr: &Js, were: &Js, event: &Js);
     /// An intent is free again: now, of the clock that stamps events.
     pub fn end_now(name: &Js);
-    /// When an intent was last free again; 0 is never.
+    /// When an intent was last free again; not a number is never.
     pub fn ended(name: &Js) -> f64;
 
     #[wasm_bindgen(js_name = measure)]
@@ -115,8 +115,15 @@ extern "C" {
     fn then_js(promise: &Js, ticket: i32);
     #[wasm_bindgen(js_name = later)]
     fn later_js(ms: f64, ticket: i32, online: i32, signal: &Js);
+    #[wasm_bindgen(js_name = came_by)]
+    fn came_by_js(kind: Name) -> i32;
     #[wasm_bindgen(js_name = now)]
     fn now_js() -> f64;
+}
+
+/// Whether this is how the browser came to this page.
+pub fn came_by(kind: Name) -> bool {
+    came_by_js(kind) != 0
 }
 
 /// Milliseconds since 1970.

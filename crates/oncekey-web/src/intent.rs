@@ -5,11 +5,11 @@ use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
 use crate::{
     app,
     dom::{
-        Js, ask, claim, double, each, end_now, get, global, item, keep, millis, mint, names, now, number, recall,
-        record, small, text, then, word, yield_name,
+        Js, ask, came_by, claim, double, each, end_now, get, global, item, keep, later, millis, mint, names, now,
+        number, recall, record, small, text, then, word, yield_name,
     },
     guard,
-    names::{EMPTY, KEYS, Name, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
+    names::{EMPTY, KEYS, NAVIGATE, Name, RELOAD, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
 };
 
 /// The intent that an attempt belongs to.
@@ -109,18 +109,29 @@ fn is_top() -> bool {
 
 /// Takes the tab's intents over from the page before; a copy of a living tab starts with none, and with a name of its own.
 /// `held`: whether another page has the name that is kept, if one is.
-pub fn take_over(held: Option<bool>, fresh: bool) {
+pub fn take_over(held: Option<bool>) {
+    let mark = word(EMPTY);
+    let marked = recall(&mark).is_truthy();
+    if is_top() && is_copy(marked, held, || came_by(NAVIGATE)) {
+        forget(&mark);
+        call_it();
+    } else if !marked {
+        call_it();
+    }
+}
+
+/// Gives the tab a new name, which this page holds while it is shown.
+pub fn call_it() {
     if is_top() {
-        let mark = word(EMPTY);
-        let marked = recall(&mark).is_truthy();
-        if is_copy(marked, held, fresh) {
-            forget(&mark);
-        } else if marked {
-            return;
-        }
-        let name = mint();
-        keep(&mark, &name);
-        claim(&name);
+        // Nobody waits for it.
+        later(
+            0,
+            Box::new(|_, _| {
+                let name = mint();
+                keep(&word(EMPTY), &name);
+                claim(&name);
+            }),
+        );
     }
 }
 
@@ -144,14 +155,15 @@ pub fn look(key: &Js, wait: Name, f: impl FnOnce(Look) + 'static) {
 }
 
 /// Looks at all intents whose outcome this tab never learnt.
-pub fn look_back(reloaded: bool) {
+/// `again`: this page itself is shown once more.
+pub fn look_back(again: bool) {
     each(&names(&word(EMPTY)), &mut |name| {
-        look_at(name, reloaded);
+        look_at(name, again);
         true
     });
 }
 
-fn look_at(name: Js, reloaded: bool) {
+fn look_at(name: Js, again: bool) {
     let Some((key, kept)) = load(&name) else {
         return;
     };
@@ -163,7 +175,7 @@ fn look_at(name: Js, reloaded: bool) {
         look(&key.clone(), EMPTY, move |look| {
             // The person may have submitted meanwhile; then that attempt learns the outcome.
             if !guard::is_held(&name) {
-                let stage = after_look(kept.stage, look, reloaded);
+                let stage = after_look(kept.stage, look, !again && came_by(RELOAD));
                 let intent = Intent { name, key, kept: Some(kept), reason: "" };
                 intent.move_to(stage);
             }

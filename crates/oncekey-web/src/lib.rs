@@ -28,12 +28,11 @@ use oncekey::{intent::held_from_code, retry::Plan};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
-    dom::{Js, call1, call2, get, global, is, js, name_of, says, text, word},
+    dom::{Js, get, is, js, name_of, text},
     names::{
-        DATA_ONCEKEY, DISABLE, DOCUMENT_ELEMENT, FIELD, FIRST_TYPE, FORMDATA, GET_ENTRIES_BY_TYPE, HEADER, HTMX_ABORT,
-        HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND, HTMX_CONFIG_REQUEST, HTMX_CONFIG_REQUEST_2,
-        HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, NAVIGATE, NAVIGATION, Name, ORIGINS, PAGEHIDE, PAGESHOW,
-        PERFORMANCE, PERSISTED, READY, RELOAD, RETRY, SET_ATTRIBUTE, SUBMIT,
+        DISABLE, FIELD, FORMDATA, HEADER, HTMX_ABORT, HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND,
+        HTMX_CONFIG_REQUEST, HTMX_CONFIG_REQUEST_2, HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, Name, ORIGINS,
+        PAGEHIDE, PAGESHOW, PERSISTED, RETRY, SUBMIT,
     },
 };
 
@@ -65,8 +64,8 @@ pub fn on(event: &Js, name: Name) {
         PAGEHIDE => intent::leave(),
         PAGESHOW if is(event, PERSISTED) => {
             guard::free_all();
-            intent::take_over(None, false);
-            intent::look_back(false);
+            intent::call_it();
+            intent::look_back(true);
         }
         HTMX_CONFIRM => htmx::confirm(event),
         HTMX_CONFIG_REQUEST_2 => htmx::configure(event),
@@ -114,10 +113,8 @@ pub fn start(options: &Js, held: i32) -> i32 {
     if started {
         return 0;
     }
-    let navigation = call1(&global(PERFORMANCE), GET_ENTRIES_BY_TYPE, &word(NAVIGATION));
-    intent::take_over(held_from_code(held), says(&navigation, FIRST_TYPE, NAVIGATE));
-    intent::look_back(says(&navigation, FIRST_TYPE, RELOAD));
-    call2(&global(DOCUMENT_ELEMENT), SET_ATTRIBUTE, &word(DATA_ONCEKEY), &word(READY));
+    intent::take_over(held_from_code(held));
+    intent::look_back(false);
     LISTENED
 }
 

@@ -2,18 +2,16 @@
 // The module's entry: compiles the wasm, holds submits until it runs, and lets forms be where it may not run.
 // The rules are in the wasm; `start`, `send` and `renew` are documented in oncekey.d.ts.
 // @ts-expect-error made by the build: the wasm, inlined or fetched; first, since that compresses best
-import { compiled } from "./packed.mjs";
+import { compiled, handed } from "./packed.mjs";
 // @ts-expect-error made by the build: wasm-bindgen's glue
 import { run } from "./bound.js";
-import { claim, connect, mint, recall } from "./platform.mjs";
+import { claim, connect, invoke, mint, recall } from "./platform.mjs";
 
 const SUBMIT = HTMLFormElement.prototype.submit;
-const REQUEST = HTMLFormElement.prototype.requestSubmit;
-const OFF = "[data-once=off]";
 /** @type {any} */
 const world = globalThis;
-/** @param {any} e @param {any} s */
-const closest = (e, s) => e && Element.prototype.closest.call(e, s);
+/** Whether the author has switched it off. @param {any} e */
+const off = (e) => invoke(e, "closest", "[data-once=off]");
 
 /** @param {string} name @param {(e: any) => void} f */
 const listen = (name, f) => addEventListener(name, f, true);
@@ -21,7 +19,7 @@ const listen = (name, f) => addEventListener(name, f, true);
 /** Submits once more. htmx 1.9 and 2 know a submitter by its focus. @param {HTMLFormElement} form @param {HTMLElement | null} by */
 const again = (form, by) => {
   by?.dispatchEvent(new Event("focusin", { bubbles: true }));
-  REQUEST.call(form, by?.isConnected ? by : null);
+  invoke(form, "requestSubmit", by?.isConnected ? by : null);
 };
 
 function boot() {
@@ -30,7 +28,7 @@ function boot() {
   let wasm;
   const hold = (/** @type {SubmitEvent} */ e) => {
     const form = /** @type {HTMLFormElement} */ (e.target);
-    if (closest(form, OFF)) return;
+    if (off(form)) return;
     e.preventDefault();
     e.stopImmediatePropagation();
     const by = /** @type {HTMLElement | null} */ (e.submitter);
@@ -62,8 +60,10 @@ function boot() {
   // htmx is there once the document is, and has been told: a form let go before would be the browser's.
   const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : ["DOMContentLoaded", "load"].map((name) => addEventListener(name, done))));
   // Whose the tab's name is, asked while the wasm is compiled. A frame shares its tab's.
-  const name = world == top && recall("");
-  const claimed = name && claim(name);
+  const claimed = handed.then(() => {
+    const name = world == top && recall("");
+    return name && claim(name);
+  });
   const ready = compiled.then(
     async (/** @type {WebAssembly.Module} */ module) => {
       wasm = run(module);
@@ -74,13 +74,14 @@ function boot() {
         // htmx 4 may be told to write its events' names otherwise; what is listened to already stays so once.
         parsed.then(() => listen(names[i].replaceAll(":", world.htmx?.config.metaCharacter || ":"), tell));
       }
+      document.documentElement.dataset.oncekey = "ready";
     },
     (/** @type {unknown} */ error) => {
-      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go unguarded", String(error));
+      console.error("oncekey: WebAssembly is blocked: script-src needs 'wasm-unsafe-eval'. Forms go without guard and retry", String(error));
       unguarded();
     },
   );
-  Promise.all([ready, parsed]).then(() => release());
+  Promise.all([ready, parsed]).then(release);
 
   return {
     start: async (/** @type {any} */ o) => {
@@ -113,7 +114,7 @@ function unguarded() {
   const FIELD = "idempotency_key";
   /** @param {string} method @param {string} action @param {any} by */
   const ours = (method, action, by) =>
-    /^(post|put|patch|delete)$/i.test(method) && new URL(action, document.baseURI).origin == location.origin && !closest(by, OFF);
+    /^(post|put|patch|delete)$/i.test(method) && new URL(action, document.baseURI).origin == location.origin && !off(by);
   /** @type {any} */
   let last;
   listen("submit", (e) => (last = e));
@@ -121,8 +122,8 @@ function unguarded() {
     const form = e.target;
     if (!last || last.target != form || last.currentTarget || last.defaultPrevented) return;
     const by = last.submitter;
-    const own = (/** @type {string} */ name) => by?.getAttribute("form" + name) || Element.prototype.getAttribute.call(form, name) || "";
-    if (ours(own("method"), own("action"), by) && !closest(form, OFF) && !e.formData.has(FIELD)) e.formData.append(FIELD, mint());
+    const own = (/** @type {string} */ name) => invoke(by, "getAttribute", "form" + name) || invoke(form, "getAttribute", name) || "";
+    if (ours(own("method"), own("action"), by) && !off(form) && !e.formData.has(FIELD)) e.formData.append(FIELD, mint());
   });
   /** @param {string} method @param {string} action @param {any} by @param {any} cause @param {any} headers @param {any} fields */
   const give = (method, action, by, cause, headers, fields) => {

@@ -1,6 +1,7 @@
 // @ts-check
-// What the shell needs of the page, without rules. A few general functions cost less than a binding for each
-// member: no exception passes through wasm, and a form's controls never shadow the form's own members.
+// What the shell needs of the page, without rules. A few general functions cost less than a binding for each member: no
+// exception passes through wasm, and a form's controls never shadow the form's own members. Where wasm expects a number, it
+// makes 1 of `true` and 0 of `undefined`.
 
 const PREFIX = "oncekey:";
 /** @param {any} o */
@@ -42,13 +43,13 @@ export const get = (o, n) => attempt(() => list[n].split(".").reduce((o, k) => R
 /** @param {number} n */
 export const global = (n) => get(globalThis, n);
 /** @param {any} o @param {number} n */
-export const is = (o, n) => +!!get(o, n);
+export const is = (o, n) => !!get(o, n);
 /** @param {any} o @param {number} n @param {number} w */
-export const says = (o, n, w) => +(get(o, n) === list[w]);
+export const says = (o, n, w) => get(o, n) === list[w];
 /** @param {any} v */
 export const number = (v) => (typeof v == "number" ? v : 0);
 /** @param {any} o */
-export const size = (o) => o?.length ?? 0;
+export const size = (o) => o?.length;
 
 /** @param {any} o @param {number} i @returns {any} */
 export const item = (o, i) => o?.[i];
@@ -59,7 +60,7 @@ export const put = (o, k, v) => attempt(() => (o[k] = v));
 export const set = (o, n, v) => put(o, list[n], v);
 
 /** @param {any} o @param {string} k @param {...any} a @returns {any} */
-const invoke = (o, k, ...a) => attempt(() => own(o)[k].apply(o, a));
+export const invoke = (o, k, ...a) => attempt(() => own(o)[k].apply(o, a));
 /** @param {any} o @param {number} n @param {...any} a @returns {any} */
 export const call = (o, n, ...a) => invoke(o, list[n], ...a);
 /** @param {any} e @param {number} n @returns {any} */
@@ -94,19 +95,29 @@ export const ask = (path, part, rest) =>
     .then((r) => r.json())
     .catch(() => {});
 
-// What the tab keeps: in memory where the browser refuses.
+// What the tab keeps: in memory where the browser refuses, or has no room.
 /** @type {Record<string, string>} */
 const unkept = {};
-const store = () => attempt(() => sessionStorage);
+/** @type {Record<string, string>} */
+let kept;
 /** @param {string} name @returns {any} */
-export const recall = (name) => attempt(() => JSON.parse(store()?.getItem(PREFIX + name) ?? unkept[name]));
+export const recall = (name) => {
+  // A tab's first look at it takes some milliseconds.
+  kept ??= attempt(() => sessionStorage) ?? unkept;
+  return attempt(() => JSON.parse(unkept[PREFIX + name] ?? kept[PREFIX + name]));
+};
 /** @param {string} name @param {any} value */
 export const keep = (name, value) => {
+  name = PREFIX + name;
+  delete unkept[name];
+  delete kept[name];
   const text = JSON.stringify(value);
-  if (!store()) unkept[name] = text;
-  else attempt(() => (value === undefined ? store().removeItem(PREFIX + name) : store().setItem(PREFIX + name, text)));
+  if (text) attempt(() => (kept[name] = text)) ?? (unkept[name] = text);
 };
-/** @type {(() => void) | undefined} */
+/** @param {number} kind */
+export const came_by = (kind) => /** @type {any} */ (performance.getEntriesByType("navigation")[0])?.type == list[kind];
+
+/** @type {((left?: any) => void) | undefined} */
 let leave;
 /** Takes a tab's name while this page is shown, and tells whether another page has it: 1 no, 2 yes, nothing where that
  *  cannot be known. The page before may be a moment late to leave it. @param {string} name @returns {Promise<number | void>} */
@@ -126,7 +137,7 @@ export const yield_name = () => leave?.();
 export const record = (key, stage, since, content) => [key, stage, since, content];
 /** The names kept that begin so. @param {string} start */
 export const names = (start) =>
-  Object.keys(store() ?? {})
+  Object.keys({ ...kept, ...unkept })
     .filter((k) => k.startsWith(PREFIX + start))
     .map((k) => k.slice(PREFIX.length));
 /** @param {number} place @param {number} target */
@@ -167,11 +178,14 @@ const write = (e, n, value) => invoke(e, value == null ? "removeAttribute" : "se
 export const mark = (e, n, value) => {
   const m = marked(e, n);
   marks.push([e, n, m ? m[2] : attr(e, n)]);
-  const say = () => write(e, n, list[value]);
-  say();
-  // `disabled`, the one without a value: Firefox keeps over a reload that a script enabled a control, against the next page's author.
-  list[value] || addEventListener("pagehide", (h) => h.persisted || say());
+  write(e, n, list[value]);
+  // `disabled`, the one without a value.
+  if (!list[value]) disabled.add(e);
 };
+// Firefox keeps over a reload that a script enabled a control, against the next page's author.
+/** @type {Set<any>} */
+const disabled = new Set();
+addEventListener("pagehide", (e) => e.persisted || disabled.forEach((control) => (control.disabled = true)));
 /** @param {any} e @param {number} n */
 export const unmark = (e, n) => {
   const m = marked(e, n);
@@ -212,7 +226,7 @@ export const end_now = (name) => {
   ends[name] = performance.now();
 };
 /** @param {string} name */
-export const ended = (name) => ends[name] ?? 0;
+export const ended = (name) => ends[name];
 
 /** What an answer's head says, of a response or an xhr: status, the gate's word, Retry-After, that as a date, the server's
  *  time, and whether it leads to another page. @param {any} o @returns {any} */

@@ -154,8 +154,8 @@ pub fn plain_grace(status: u16) -> u64 {
 /// Whether a stored session is a browser's copy of a living tab's. `marked`: no page of the tab said that it was left;
 /// `held`: whether another page has the tab's name (Web Locks), where the browser can tell. Where it cannot,
 /// `fresh` decides: this page was navigated to, neither reloaded nor gone back to.
-pub fn is_copy(marked: bool, held: Option<bool>, fresh: bool) -> bool {
-    marked && held.unwrap_or(fresh)
+pub fn is_copy(marked: bool, held: Option<bool>, fresh: impl FnOnce() -> bool) -> bool {
+    marked && held.unwrap_or_else(fresh)
 }
 
 /// Reads how the page codes whether another page has the tab's name: 1 no, 2 yes, anything else that it cannot tell.

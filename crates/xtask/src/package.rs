@@ -86,6 +86,15 @@ impl Target {
             Target::Web => "page",
         }
     }
+
+    /// What rustc is told besides. A page's calls are shallow, frames of some ten bytes: with a small stack in front of them,
+    /// the addresses of all data are short. What overflows it traps.
+    fn flags(self) -> &'static str {
+        match self {
+            Target::Module => "",
+            Target::Web => " -C link-arg=-zstack-size=8192 -C llvm-args=-inline-threshold=10",
+        }
+    }
 }
 
 /// The packages, as `wasm-pack.toml` lists them.
@@ -160,7 +169,7 @@ pub fn build(package: &Package) -> Result<Built> {
         .args(["build", "--quiet", "--profile", package.target.profile()])
         .args(["--target", "wasm32-unknown-unknown", "-p"])
         .arg(&package.krate)
-        .env("RUSTFLAGS", remapped() + &std::env::var("XF").unwrap_or_default())
+        .env("RUSTFLAGS", remapped() + package.target.flags())
         .env("WASM_BINDGEN_USE_JS_SYS", "1");
     if !package.features.is_empty() {
         cargo.arg("--features").arg(package.features.join(","));

@@ -3,17 +3,23 @@
 use std::{fs, path::Path};
 
 use anyhow::{Context, Result, bail};
+use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 use walrus::Module;
 
 use super::{Built, Package, gzip_size};
 use crate::tools;
 
 /// Starts the wasm and gives what it exports. References pass as they are, so a wrapper around each would do nothing.
-const RUN: &str = "export const run = (module) => \
-    __wbg_finalize_init(new WebAssembly.Instance(module, __wbg_get_imports()), module);\n";
+const RUN: &str = "export const run = (module) => {
+    wasm = new WebAssembly.Instance(module, __wbg_get_imports()).exports;
+    wasm.__wbindgen_start();
+    return wasm;
+};\n";
+/// What wasm-bindgen exports for a wasm that is started anew after a trap, which a page never does.
+const UNUSED: [&str; 2] = ["__abort_handler", "__instance_terminated"];
 
-/// Gives the wasm's imports short names, in the wasm and in the glue alike, and drops the glue's repeated imports of one
-/// file. Returns the quoted path of that file too.
+/// Gives the wasm's imports short names, in the wasm and in the glue alike, drops the glue's repeated imports of one file and
+/// what the page has no use for. Returns the quoted path of that file too.
 fn shorten(wasm: &[u8], glue: &str) -> Result<(Vec<u8>, String, String)> {
     let mut module = Module::from_buffer(wasm)?;
     let mut glue = glue.to_owned();
@@ -24,34 +30,41 @@ fn shorten(wasm: &[u8], glue: &str) -> Result<(Vec<u8>, String, String)> {
             line.strip_prefix(star)?.split_once(" from ").map(|(_, path)| path.trim_end_matches(';').to_owned())
         })
         .context("the glue imports nothing")?;
-    // What wasm calls without a wrapper: its own name and the short one.
+    // What wasm calls without a wrapper, by its place in a list.
     let mut direct = Vec::new();
     for (index, import) in module.imports.iter_mut().enumerate() {
-        let short = radix(index);
         if import.module == "./bound_bg.js" {
+            let short = radix(index);
             glue = glue.replace(&format!("{}:", import.name), &format!("{short}:"));
             import.module = "a".into();
+            import.name = short;
         } else {
-            direct.push((import.name.clone(), short.clone()));
             import.module = "b".into();
+            let place = direct.len().to_string();
+            direct.push(std::mem::replace(&mut import.name, place));
         }
-        import.name = short;
     }
-    let list = |write: &dyn Fn(&(String, String)) -> String| direct.iter().map(write).collect::<Vec<_>>().join(", ");
-    // One object of them, in place of one namespace an import.
+    for name in UNUSED {
+        module.exports.remove(name)?;
+    }
+    walrus::passes::gc::run(&mut module);
+    let list = |write: &dyn Fn((usize, &String)) -> String| {
+        direct.iter().enumerate().map(write).collect::<Vec<_>>().join(", ")
+    };
+    // One list of them, in place of one namespace an import.
     let mut seen = false;
     let lines = glue.lines().filter_map(|line| {
-        if line.starts_with(star) {
+        if line.starts_with(star) || line.trim() == "__proto__: null," {
             return None;
         }
         if line.trim_start().starts_with("\"./snippets/") {
             let first = !std::mem::replace(&mut seen, true);
-            return first.then(|| format!("b: {{ {} }},", list(&|(_, short)| format!("{short}: own_{short}"))));
+            return first.then(|| format!("b: [{}],", list(&|(place, _)| format!("own_{place}"))));
         }
         Some(line.replace("\"./bound_bg.js\"", "a"))
     });
     let body = lines.collect::<Vec<_>>().join("\n");
-    let imports = list(&|(name, short)| format!("{name} as own_{short}"));
+    let imports = list(&|(place, name)| format!("{name} as own_{place}"));
     let glue = format!("import {{ {imports} }} from {platform};\n{body}\n{RUN}");
     Ok((module.emit_wasm(), glue, platform))
 }
@@ -63,44 +76,22 @@ fn radix(n: usize) -> String {
 }
 
 /// A module whose `compiled` is a promise of the wasm that was deflated: it is inflated while it is compiled, away from the
-/// page's thread. Two of 91 printable characters carry thirteen bits: what a
-/// server compresses once more grows less by them than by base64, as they share the script's characters.
+/// page's thread. `handed`, once the compiler has it: what keeps the thread waiting costs the least then. Base64 is the one code that browsers read by themselves, the older ones as text.
 fn packed(deflated: &[u8]) -> String {
-    let mut text = String::new();
-    let (mut bits, mut held) = (0_u32, 0);
-    let mut digit = |value: u32| {
-        let byte = u8::try_from(value).unwrap_or(0) + b'#';
-        text.push(char::from(byte + u8::from(byte >= b'\\')));
-    };
-    for byte in deflated.iter().chain(&[0, 0]) {
-        bits |= u32::from(*byte) << held;
-        held += 8;
-        if held >= 13 {
-            digit((bits & 0x1fff) % 91);
-            digit((bits & 0x1fff) / 91);
-            bits >>= 13;
-            held -= 13;
-        }
-    }
+    let text = BASE64_STANDARD_NO_PAD.encode(deflated);
     format!(
-        "const packed = new TextEncoder().encode(\"{text}\"), out = new Uint8Array({length});
-        let to = 0, bits = 0, held = 0;
-        const digit = (at) => packed[at] - 35 - (packed[at] > 92);
-        for (let at = 0; packed[at]; at += 2) {{
-            bits |= (digit(at) + 91 * digit(at + 1)) << held;
-            for (held += 13; held > 7; held -= 8) {{ out[to++] = bits; bits >>= 8; }}
-        }}
+        "const read = (packed) => Uint8Array.fromBase64?.(packed) ?? Uint8Array.from(atob(packed), (c) => c.charCodeAt());
         const inflate = new DecompressionStream(\"deflate-raw\"), writer = inflate.writable.getWriter();
-        writer.write(out);
+        export const handed = writer.write(read(\"{text}\")).catch(() => {{}});
         writer.close();
         export const compiled = WebAssembly.compileStreaming(new Response(inflate.readable, {{ headers: {{ \"content-type\": \"application/wasm\" }} }}));\n",
-        length = deflated.len(),
     )
 }
 
 /// A module whose `compiled` is a promise of the wasm beside it. A server that does not know its type costs the streaming only.
 const FETCHED: &str = r#"
     const answer = fetch(new URL("./oncekey.wasm", import.meta.url));
+    export const handed = answer.catch(() => {});
     export const compiled = answer.then((whole) => WebAssembly.compileStreaming(whole.clone())
         .catch(async () => WebAssembly.compile(await whole.arrayBuffer())));
 "#;
