@@ -244,7 +244,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     features.push("--enable-exception-handling");
     bindgen.generate(stage)?;
     if package.target == Target::Module {
-        worker::trim(stage, modules)?;
+        worker::trim(stage)?;
     }
     tools::run_quiet(
         tools::command("node")

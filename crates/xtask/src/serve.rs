@@ -199,25 +199,10 @@ fn secret() -> Result<String> {
 
 /// The React page's script, with the npm package as its readers have it.
 fn react(www: &Path) -> Result<PathBuf> {
-    let modules = tools::npm()?;
     let out = tools::target_dir().join("serve/react.js");
-    tools::run_quiet(
-        tools::command("node")
-            .arg(modules.join("esbuild/bin/esbuild"))
-            .arg(www.join("react.jsx"))
-            .args([
-                "--bundle",
-                "--minify",
-                "--format=esm",
-                "--target=es2022",
-                "--jsx=automatic",
-                "--log-level=warning",
-                "--tsconfig-raw={}",
-            ])
-            .arg("--define:process.env.NODE_ENV=\"production\"")
-            .arg(format!("--alias:oncekey={}", tools::target_dir().join("pkg/oncekey").display()))
-            .arg(format!("--outfile={}", out.display()))
-            .env("NODE_PATH", modules),
-    )?;
+    let mut bundle = tools::bundle(&www.join("react.jsx"), &out)?;
+    bundle.args(["--jsx=automatic", "--define:process.env.NODE_ENV=\"production\""]);
+    bundle.arg(format!("--alias:oncekey={}", tools::target_dir().join("pkg/oncekey").display()));
+    tools::run_quiet(bundle.env("NODE_PATH", tools::npm()?))?;
     Ok(out)
 }

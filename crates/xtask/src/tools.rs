@@ -92,6 +92,17 @@ pub fn npm_in(folder: &str, what: &str) -> Result<PathBuf> {
     Ok(modules)
 }
 
+/// What makes a script and all that it imports one small module; no tsconfig.json around the project has a say.
+pub fn bundle(entry: &Path, out: &Path) -> Result<Command> {
+    let mut bundle = command("node");
+    bundle
+        .arg(npm()?.join("esbuild/bin/esbuild"))
+        .arg(entry)
+        .args(["--bundle", "--minify", "--format=esm", "--target=es2022", "--log-level=warning", "--tsconfig-raw={}"])
+        .arg(format!("--outfile={}", out.display()));
+    Ok(bundle)
+}
+
 /// The workerd binary that npm installed for this machine.
 pub fn workerd() -> Result<PathBuf> {
     let scope = npm()?.join("@cloudflare");

@@ -130,12 +130,6 @@ pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Res
 
 /// Makes a module and what it imports one small file.
 fn minify(entry: &Path, format: &str, out: &Path) -> Result<Vec<u8>> {
-    tools::run_quiet(
-        tools::command("node")
-            .arg(tools::npm()?.join("esbuild/bin/esbuild"))
-            .arg(entry)
-            .args(["--bundle", "--minify", "--target=es2022", "--log-level=warning", "--tsconfig-raw={}"])
-            .args([format!("--format={format}"), format!("--outfile={}", out.display())]),
-    )?;
+    tools::run_quiet(tools::bundle(entry, out)?.arg(format!("--format={format}")))?;
     Ok(fs::read(out)?)
 }

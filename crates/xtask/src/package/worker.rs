@@ -24,27 +24,15 @@ pub fn shim() -> PathBuf {
 
 /// Makes the shim and the bindings one script, without what the shim does not use, and takes out of the wasm what then
 /// nobody calls: a dependency exports classes of its own.
-pub fn trim(stage: &Path, modules: &Path) -> Result<()> {
+pub fn trim(stage: &Path) -> Result<()> {
     fs::write(stage.join("gate.js"), bindings(stage)?)?;
     fs::copy(shim(), stage.join("shim.mjs"))?;
     let script = stage.join(ENTRY);
-    tools::run_quiet(
-        tools::command("node")
-            .arg(modules.join("esbuild/bin/esbuild"))
-            .arg(stage.join("shim.mjs"))
-            .args([
-                "--bundle",
-                "--minify",
-                "--format=esm",
-                "--target=es2022",
-                "--log-level=warning",
-                "--tsconfig-raw={}",
-            ])
-            // Rust drops its closures itself; to register each with the collector costs more than to call it.
-            .arg("--define:FinalizationRegistry=undefined")
-            .args(["--external:./gate.wasm", "--external:./oncekey.txt", "--external:cloudflare:workers"])
-            .arg(format!("--outfile={}", script.display())),
-    )?;
+    let mut bundle = tools::bundle(&stage.join("shim.mjs"), &script)?;
+    // Rust drops its closures itself; to register each with the collector costs more than to call it.
+    bundle.arg("--define:FinalizationRegistry=undefined");
+    bundle.args(["--external:./gate.wasm", "--external:./oncekey.txt", "--external:cloudflare:workers"]);
+    tools::run_quiet(&mut bundle)?;
     let script = fs::read_to_string(script)?;
     let path = stage.join("bound_bg.wasm");
     let mut module = Module::from_file(&path)?;
