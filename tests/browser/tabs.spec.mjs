@@ -90,6 +90,15 @@ describe("tabs", { timeout: 600_000 }, () => {
         assert.equal(await buy(page, sent), first);
       }, LOST));
 
+  test("a tab that crashed keeps its key where the browser refuses locks", () =>
+    visit(profiles, ORDER, async ({ page, sent }) => {
+      const first = await buy(page, sent);
+      await page.addInitScript(() => {
+        navigator.locks.request = () => Promise.reject(new DOMException("refused", "SecurityError"));
+      });
+      assert.equal(await buy(await crash(page, "reload"), sent), first);
+    }, LOST));
+
   /** @type {[name: string, bring: (page: Page) => Promise<Page>][]} */
   const kept = [
     ["reloaded", reload],

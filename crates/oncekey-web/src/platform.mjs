@@ -129,7 +129,7 @@ export const claim = (name) =>
           tell(1);
           return new Promise((done) => (leave = done));
         })
-        .catch(() => tell(2)),
+        .catch((e) => tell(e.name == "TimeoutError" ? 2 : 0)),
     ) ?? tell();
   });
 export const yield_name = () => leave?.();
