@@ -43,6 +43,13 @@ describe("early", { timeout: 120_000 }, () => {
       }, { "/oncekey.js": [{ after: clicked, wait: 1000 }] });
     });
 
+  test("a browser that does not read base64 into bytes by itself has the module too", () =>
+    visit(browser, { body: form(PLAIN), head: `<script>delete Uint8Array.fromBase64;</script>` }, async ({ page, sent }) => {
+      await page.click("#buy");
+      await until(() => sent.length, "sent");
+      assert.ok(keyOf(sent[0]));
+    }));
+
   test("what is switched off is not held", () =>
     visit(browser, { body: `<div data-once=off>${form(PLAIN)}</div>`, head: BOOT, ready: false, waitUntil: "commit" }, async ({ page, sent }) => {
       await page.waitForSelector("#buy");

@@ -45,6 +45,20 @@ describe("options", { timeout: 300_000 }, () => {
       assert.equal(await page.locator("#off[disabled]").count(), 1);
     }, { "/orders": [{ wait: 2000 }] }));
 
+  test("disable: a page whose form nobody's button sent leaves without an error", () =>
+    visit(browser, { body: BODY, head: script("htmx2") }, async ({ page, sent, site }) => {
+      await start(page, { disable: true });
+      await page.evaluate(() => {
+        addEventListener("error", () => void navigator.sendBeacon("/error"));
+        document.querySelector("form")?.requestSubmit();
+      });
+      await page.waitForSelector(".answer");
+      await page.evaluate(() => addEventListener("pagehide", () => void navigator.sendBeacon("/left")));
+      await page.goto(`${site.url}done`);
+      await until(() => sent.some((one) => one.path === "/left"), "left");
+      assert.ok(!sent.some((one) => one.path === "/error"));
+    }));
+
   test("origins: another web origin gets the key only where it is listed", async () => {
     const other = await serve();
     const headers = { "access-control-allow-origin": "*", "access-control-allow-headers": "*" };

@@ -180,7 +180,7 @@ export const mark = (e, n, value) => {
   marks.push([e, n, m ? m[2] : attr(e, n)]);
   write(e, n, list[value]);
   // `disabled`, the one without a value.
-  if (!list[value]) disabled.add(e);
+  if (e && !list[value]) disabled.add(e);
 };
 // Firefox keeps over a reload that a script enabled a control, against the next page's author.
 /** @type {Set<any>} */

@@ -76,7 +76,8 @@ fn radix(n: usize) -> String {
 }
 
 /// A module whose `compiled` is a promise of the wasm that was deflated: it is inflated while it is compiled, away from the
-/// page's thread. `handed`, once the compiler has it: what keeps the thread waiting costs the least then. Base64 is the one code that browsers read by themselves, the older ones as text.
+/// page's thread. `handed`, once the compiler has it: what keeps the thread waiting costs the least then. Base64 is the one
+/// code that browsers read by themselves, the older ones as text.
 fn packed(deflated: &[u8]) -> String {
     let text = BASE64_STANDARD_NO_PAD.encode(deflated);
     format!(
