@@ -61,7 +61,8 @@ describe("early", { timeout: 120_000 }, () => {
   test("the module never comes: the form is sent after three seconds, once", () =>
     visit(browser, { body: "", ready: false, waitUntil: "commit" }, async ({ page, sent, site }) => {
       site.page(form(PLAIN), BOOT);
-      await page.clock.install();
+      await page.clock.install({ time: 0 });
+      await page.clock.pauseAt(1000);
       await page.goto(site.url, { waitUntil: "commit" });
       await page.waitForSelector("#buy");
       await page.evaluate(() => (document.getElementById("buy")?.click(), document.getElementById("buy")?.click()));
@@ -77,7 +78,8 @@ describe("early", { timeout: 120_000 }, () => {
     const stuck = `<script>WebAssembly.compileStreaming = () => new Promise(() => {});</script>`;
     return visit(browser, { body: "", ready: false, waitUntil: "commit" }, async ({ page, sent, site }) => {
       site.page(form(PLAIN), stuck + BOOT);
-      await page.clock.install();
+      await page.clock.install({ time: 0 });
+      await page.clock.pauseAt(1000);
       await page.goto(site.url, { waitUntil: "commit" });
       await page.waitForSelector("#buy");
       await page.evaluate(() => document.getElementById("buy")?.click());
