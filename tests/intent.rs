@@ -2,8 +2,8 @@
 use std::collections::HashSet;
 
 use oncekey::intent::{
-    Choice, Digest, Kept, Look, Stage, after, after_look, choose, has_fields, held_from_code, is_copy, is_unsafe,
-    is_volatile, plain_grace,
+    Choice, Digest, Kept, Look, Stage, after, after_look, choose, has_fields, is_copy, is_unsafe, is_volatile,
+    plain_grace,
 };
 use oncekey::retry::Outcome;
 use proptest::prelude::{prop_assert, proptest};
@@ -79,17 +79,13 @@ fn stages_are_stored_as_they_always_were() {
 
 #[test]
 fn a_copied_tab_is_told_from_a_page_after_another() {
-    for (marked, held, fresh, copy, what) in [
-        (true, 2, false, true, "a duplicated tab"),
-        (true, 2, true, true, "a window that the page opened"),
-        (true, 1, false, false, "a reload after a crash, a closed tab opened again"),
-        (true, 1, true, false, "an address typed after a crash"),
-        (true, 0, true, true, "nobody can tell, and this page was navigated to"),
-        (true, 0, false, false, "nobody can tell: a reload"),
-        (false, 0, true, false, "the next page of one tab"),
-        (false, 2, true, false, "left, so there is nothing to copy"),
+    for (marked, answered, copy, what) in [
+        (true, true, true, "a duplicated tab, a window that the page opened"),
+        (true, false, false, "a reload after a crash, a closed tab opened again"),
+        (false, false, false, "the next page of one tab"),
+        (false, true, false, "left, so there is nothing to copy"),
     ] {
-        assert_eq!(is_copy(marked, held_from_code(held), || fresh), copy, "{what}");
+        assert_eq!(is_copy(marked, answered), copy, "{what}");
     }
 }
 

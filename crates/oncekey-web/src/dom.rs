@@ -56,7 +56,7 @@ extern "C" {
     pub fn pairs(body: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.
     pub fn parse(url: &Js) -> Js;
-    /// Takes a tab's name while this page is shown.
+    /// Answers for a tab's name while this page is shown.
     pub fn claim(name: &Js);
     /// Leaves the tab's name to the next page.
     pub fn yield_name();

@@ -9,7 +9,7 @@ use crate::{
         number, recall, record, small, text, then, word, yield_name,
     },
     guard,
-    names::{EMPTY, KEYS, NAVIGATE, Name, RELOAD, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
+    names::{EMPTY, KEYS, Name, RELOAD, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
 };
 
 /// The intent that an attempt belongs to.
@@ -108,11 +108,11 @@ fn is_top() -> bool {
 }
 
 /// Takes the tab's intents over from the page before; a copy of a living tab starts with none, and with a name of its own.
-/// `held`: whether another page has the name that is kept, if one is.
-pub fn take_over(held: Option<bool>) {
+/// `answered`: another page answers for the name that is kept.
+pub fn take_over(answered: bool) {
     let mark = word(EMPTY);
     let marked = recall(&mark).is_truthy();
-    if is_top() && is_copy(marked, held, || came_by(NAVIGATE)) {
+    if is_top() && is_copy(marked, answered) {
         forget(&mark);
         call_it();
     } else if !marked {
@@ -120,7 +120,7 @@ pub fn take_over(held: Option<bool>) {
     }
 }
 
-/// Gives the tab a new name, which this page holds while it is shown.
+/// Gives the tab a new name, for which this page answers while it is shown.
 pub fn call_it() {
     if is_top() {
         // Nobody waits for it.

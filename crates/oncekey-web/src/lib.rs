@@ -24,7 +24,7 @@ mod names;
 mod send;
 mod subject;
 
-use oncekey::{intent::held_from_code, retry::Plan};
+use oncekey::retry::Plan;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
@@ -92,9 +92,9 @@ pub fn words() -> Js {
 }
 
 /// Sets options; the first time it starts, and gives the number of events to listen to. Options, all of them each time: `header`, `field`, `origins`, `retry`, `disable`.
-/// `held`: what [`held_from_code`] reads, of the tab's name.
+/// `answered`: another page answers for the tab's name.
 #[wasm_bindgen]
-pub fn start(options: &Js, held: i32) -> i32 {
+pub fn start(options: &Js, answered: bool) -> i32 {
     let (header, field, origins) = (get(options, HEADER), get(options, FIELD), get(options, ORIGINS));
     let retry = text(options, RETRY).and_then(|text| Plan::parse(&text));
     let disable = is(options, DISABLE);
@@ -113,7 +113,7 @@ pub fn start(options: &Js, held: i32) -> i32 {
     if started {
         return 0;
     }
-    intent::take_over(held_from_code(held));
+    intent::take_over(answered);
     intent::look_back(false);
     LISTENED
 }

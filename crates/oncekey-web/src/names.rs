@@ -76,7 +76,6 @@ names! {
     // Words.
     ABORT "abort"
     CLICK "click"
-    NAVIGATE "navigate"
     RELOAD "reload"
     SENDING "Sending…"
     // Members.

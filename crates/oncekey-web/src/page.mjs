@@ -59,7 +59,7 @@ function boot() {
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
   // htmx is there once the document is, and has been told: a form let go before would be the browser's.
   const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : ["DOMContentLoaded", "load"].map((name) => addEventListener(name, done))));
-  // Whose the tab's name is, asked while the wasm is compiled. A frame shares its tab's.
+  // Whether another page answers for the tab's name, asked while the wasm is compiled. A frame shares its tab's.
   const claimed = handed.then(() => {
     const name = world == top && recall("");
     return name && claim(name);

@@ -117,22 +117,22 @@ export const keep = (name, value) => {
 /** @param {number} kind */
 export const came_by = (kind) => /** @type {any} */ (performance.getEntriesByType("navigation")[0])?.type == list[kind];
 
-/** @type {((left?: any) => void) | undefined} */
-let leave;
-/** Takes a tab's name while this page is shown, and tells whether another page has it: 1 no, 2 yes, nothing where that
- *  cannot be known. The page before may be a moment late to leave it. @param {string} name @returns {Promise<number | void>} */
+/** @type {BroadcastChannel} */
+let channel;
+/** Stops to answer for the tab's name. */
+export const yield_name = () => channel?.close();
+/** Answers for a tab's name while this page is shown, and tells whether another page does. A Web Lock would need no wait, but
+ *  Firefox stores no page that has held one. @param {string} name @returns {Promise<boolean | void>} */
 export const claim = (name) =>
   new Promise((tell) => {
-    attempt(() =>
-      navigator.locks
-        .request(PREFIX + name, { signal: AbortSignal.timeout(250) }, () => {
-          tell(1);
-          return new Promise((done) => (leave = done));
-        })
-        .catch((e) => tell(e.name == "TimeoutError" ? 2 : 0)),
-    ) ?? tell();
+    setTimeout(tell, 500);
+    yield_name();
+    attempt(() => {
+      channel = new BroadcastChannel(PREFIX + name);
+      channel.onmessage = (e) => (e.data ? tell(true) : channel.postMessage(1));
+      channel.postMessage(0);
+    });
   });
-export const yield_name = () => leave?.();
 /** @param {any} key @param {number} stage @param {number} since @param {number} content @returns {any} */
 export const record = (key, stage, since, content) => [key, stage, since, content];
 /** The names kept that begin so. @param {string} start */

@@ -152,19 +152,10 @@ pub fn plain_grace(status: u16) -> u64 {
 }
 
 /// Whether a stored session is a browser's copy of a living tab's. `marked`: no page of the tab said that it was left;
-/// `held`: whether another page has the tab's name (Web Locks), where the browser can tell. Where it cannot,
-/// `fresh` decides: this page was navigated to, neither reloaded nor gone back to.
-pub fn is_copy(marked: bool, held: Option<bool>, fresh: impl FnOnce() -> bool) -> bool {
-    marked && held.unwrap_or_else(fresh)
-}
-
-/// Reads how the page codes whether another page has the tab's name: 1 no, 2 yes, anything else that it cannot tell.
-pub fn held_from_code(code: i32) -> Option<bool> {
-    match code {
-        1 => Some(false),
-        2 => Some(true),
-        _ => None,
-    }
+/// `answered`: another page answers for the tab's name. A tab that is brought back, by a reload after a crash or opened
+/// again, is marked too. Without an answer the keys stay: a key too long kept repeats nothing.
+pub fn is_copy(marked: bool, answered: bool) -> bool {
+    marked && answered
 }
 
 /// Whether a method may have an effect (RFC 9110 9.2.1); upper case.
