@@ -45,6 +45,21 @@ describe("content security policy", { timeout: 120_000 }, () => {
         assert.ok(keyOf(sent[0]));
       }));
 
+  test("a browser that compiles what it does not run, as WebKit does: a fresh key each, and one line says why", () => {
+    const refusing = `<script>WebAssembly.Instance = function () { throw new WebAssembly.CompileError("refused"); };</script>`;
+    return visit(browser, { body: PLAIN, head: refusing, ready: false }, async ({ page, sent, site }) => {
+      for (const n of [1, 2]) {
+        const line = page.waitForEvent("console", (line) => line.text().includes("'wasm-unsafe-eval'"));
+        await page.goto(site.url);
+        await line;
+        await page.click("#buy");
+        await until(() => sent.length === n, "sent");
+      }
+      assert.ok(keyOf(sent[0]));
+      assert.equal(keysOf(sent), 2);
+    });
+  });
+
   test("a click before wasm is ready is held, once, and keyed", () => {
     // As slow as a slow phone: the module's own compile step is put off.
     const slow = `<script>const compile = WebAssembly.compileStreaming; WebAssembly.compileStreaming = (b) => new Promise((r) => setTimeout(() => r(compile(b)), 700));</script>`;

@@ -64,10 +64,10 @@ function boot() {
     const name = world == top && recall("");
     return name && claim(name);
   });
-  const ready = compiled.then(
-    async (/** @type {WebAssembly.Module} */ module) => {
-      wasm = run(module);
-      const names = connect(wasm);
+  // Where wasm is blocked, WebKit compiles it all the same, and refuses to run it.
+  const ready = compiled.then(run).then(
+    async (/** @type {any} */ exports) => {
+      const names = connect((wasm = exports));
       for (let i = wasm.start(options, await claimed); i--; ) {
         const tell = (/** @type {any} */ e) => wasm.on(e, i);
         listen(names[i], tell);

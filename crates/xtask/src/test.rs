@@ -102,12 +102,15 @@ fn browser() -> Result<()> {
     package::build_all(true)?;
     let module = tools::target_dir().join("pkg/oncekey/oncekey.js");
     let (chromium, firefox) = (tools::chromium()?, tools::firefox()?);
+    let (webkit, xvfb) = tools::webkit()?;
     let demo = Demo::start()?;
     node_test(
         "tests/browser",
         &[
             ("CHROMIUM", &chromium),
             ("FIREFOX", &firefox),
+            ("WEBKIT", &webkit),
+            ("XVFB", &xvfb),
             ("ONCEKEY_MODULE", &module),
             ("ONCEKEY_DEMO", Path::new(&demo.url)),
         ],

@@ -124,7 +124,13 @@ pub fn firefox() -> Result<PathBuf> {
     browser("FIREFOX", &["firefox-esr", "firefox"], "firefox-esr")
 }
 
-/// A browser: what `variable` says, else a program of one of `names`, else Debian's `package`.
+/// The paths of WebKit's driver and of an X server for it; Debian's packages are installed where none is found.
+pub fn webkit() -> Result<(PathBuf, PathBuf)> {
+    let driver = browser("WEBKIT", &["WebKitWebDriver"], "--no-install-recommends webkit2gtk-driver")?;
+    Ok((driver, browser("XVFB", &["Xvfb"], "--no-install-recommends xvfb")?))
+}
+
+/// A program: what `variable` says, else a program of one of `names`, else Debian's `package`.
 fn browser(variable: &str, names: &[&str], package: &str) -> Result<PathBuf> {
     if let Some(path) = env::var_os(variable) {
         return Ok(PathBuf::from(path));
@@ -141,7 +147,7 @@ fn browser(variable: &str, names: &[&str], package: &str) -> Result<PathBuf> {
     run_quiet(command("sh").arg("-c").arg(format!(
         "{sudo}apt-get update -qq && {sudo}env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq {package}"
     )))?;
-    find().with_context(|| format!("no {package}: install one, or name it in {variable}"))
+    find().with_context(|| format!("no {}: install one, or name it in {variable}", names.join(" or ")))
 }
 
 /// Writes a file unless it holds the same already, so that what looks at its time sees no change.
