@@ -75,7 +75,7 @@ describe("early", { timeout: 120_000 }, () => {
     }, NEVER));
 
   test("the module comes but wasm does not: three seconds from the click, not from the module", () => {
-    const stuck = `<script>WebAssembly.compileStreaming = () => new Promise(() => {});</script>`;
+    const stuck = `<script>ReadableStreamDefaultReader.prototype.read = () => new Promise(() => {});</script>`;
     return visit(browser, { body: "", ready: false, waitUntil: "commit" }, async ({ page, sent, site }) => {
       site.page(form(PLAIN), stuck + BOOT);
       await page.clock.install({ time: 0 });

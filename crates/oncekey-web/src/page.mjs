@@ -2,7 +2,7 @@
 // The module's entry: compiles the wasm, holds submits until it runs, and lets forms be where it may not run.
 // The rules are in the wasm; `start`, `send` and `renew` are documented in oncekey.d.ts.
 // @ts-expect-error made by the build: the wasm, inlined or fetched; first, since that compresses best
-import { compiled, handed } from "./packed.mjs";
+import { compiled } from "./packed.mjs";
 // @ts-expect-error made by the build: wasm-bindgen's glue
 import { run } from "./bound.js";
 import { claim, connect, invoke, mint, recall } from "./platform.mjs";
@@ -59,16 +59,13 @@ function boot() {
   let options = { header: "Idempotency-Key", field: "idempotency_key" };
   // htmx is there once the document is, and has been told: a form let go before would be the browser's.
   const parsed = new Promise((done) => (document.readyState == "complete" ? done(0) : ["DOMContentLoaded", "load"].map((name) => addEventListener(name, done))));
-  // Whether another page answers for the tab's name, asked while the wasm is compiled. A frame shares its tab's.
-  const claimed = handed.then(() => {
-    const name = world == top && recall("");
-    return name && claim(name);
-  });
   // Where wasm is blocked, WebKit compiles it all the same, and refuses to run it.
   const ready = compiled.then(run).then(
     async (/** @type {any} */ exports) => {
       const names = connect((wasm = exports));
-      for (let i = wasm.start(options, await claimed); i--; ) {
+      // Whether another page answers for the tab's name. A frame shares its tab's.
+      const name = world == top && recall("");
+      for (let i = wasm.start(options, name && (await claim(name))); i--; ) {
         const tell = (/** @type {any} */ e) => wasm.on(e, i);
         listen(names[i], tell);
         // htmx 4 may be told to write its events' names otherwise; what is listened to already stays so once.

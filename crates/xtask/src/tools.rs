@@ -124,7 +124,7 @@ pub fn firefox() -> Result<PathBuf> {
     browser("FIREFOX", &["firefox-esr", "firefox"], "firefox-esr")
 }
 
-/// The paths of WebKit's driver and of an X server for it; Debian's packages are installed where none is found.
+/// The paths of `WebKit`'s driver and of an X server for it; Debian's packages are installed where none is found.
 pub fn webkit() -> Result<(PathBuf, PathBuf)> {
     let driver = browser("WEBKIT", &["WebKitWebDriver"], "--no-install-recommends webkit2gtk-driver")?;
     Ok((driver, browser("XVFB", &["Xvfb"], "--no-install-recommends xvfb")?))

@@ -75,24 +75,29 @@ fn radix(n: usize) -> String {
     if n < 26 { digit(n).to_string() } else { format!("{}{}", digit(n / 26 - 1), digit(n)) }
 }
 
-/// A module whose `compiled` is a promise of the wasm that was deflated: it is inflated while it is compiled, away from the
-/// page's thread. `handed`, once the compiler has it: what keeps the thread waiting costs the least then. Base64 is the one
-/// code that browsers read by themselves, the older ones as text.
-fn packed(deflated: &[u8]) -> String {
+/// A module whose `compiled` is a promise of the wasm that was deflated. Inflating takes promises only, and compiling none:
+/// each step that the browser does elsewhere would wait for its turn at the page's thread, for longer than it takes. Base64 is
+/// the one code that browsers read by themselves, the older ones as text.
+fn packed(deflated: &[u8], length: usize) -> String {
     let text = BASE64_STANDARD_NO_PAD.encode(deflated);
     format!(
         "const read = (packed) => Uint8Array.fromBase64?.(packed) ?? Uint8Array.from(atob(packed), (c) => c.charCodeAt());
-        const inflate = new DecompressionStream(\"deflate-raw\"), writer = inflate.writable.getWriter();
-        export const handed = writer.write(read(\"{text}\")).catch(() => {{}});
+        const inflate = new DecompressionStream(\"deflate-raw\");
+        const reader = inflate.readable.getReader(), writer = inflate.writable.getWriter();
+        writer.write(read(\"{text}\"));
         writer.close();
-        export const compiled = WebAssembly.compileStreaming(new Response(inflate.readable, {{ headers: {{ \"content-type\": \"application/wasm\" }} }}));\n",
+        const compile = async () => {{
+            const bytes = new Uint8Array({length});
+            for (let to = 0, part; (part = (await reader.read()).value); to += part.length) bytes.set(part, to);
+            return new WebAssembly.Module(bytes);
+        }};
+        export const compiled = compile();\n",
     )
 }
 
 /// A module whose `compiled` is a promise of the wasm beside it. A server that does not know its type costs the streaming only.
 const FETCHED: &str = r#"
     const answer = fetch(new URL("./oncekey.wasm", import.meta.url));
-    export const handed = answer.catch(() => {});
     export const compiled = answer.then((whole) => WebAssembly.compileStreaming(whole.clone())
         .catch(async () => WebAssembly.compile(await whole.arrayBuffer())));
 "#;
@@ -114,7 +119,7 @@ pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Res
     let options = zopfli::Options { iteration_count: 100.try_into()?, ..zopfli::Options::default() };
     let mut deflated = Vec::new();
     zopfli::compress(options, zopfli::Format::Deflate, &wasm[..], &mut deflated)?;
-    fs::write(stage.join("packed.mjs"), packed(&deflated))?;
+    fs::write(stage.join("packed.mjs"), packed(&deflated, wasm.len()))?;
     fs::write(stage.join("fetched.mjs"), FETCHED)?;
     fs::write(dir.join("oncekey.wasm"), &wasm)?;
     let script = minify(&stage.join("oncekey.mjs"), "esm", &dir.join("oncekey.js"))?;
