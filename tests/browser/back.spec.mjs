@@ -135,29 +135,23 @@ describe("Back", { timeout: 300_000 }, () => {
     });
   }
 
-  test("plain: after success and Back, free, no marks, a new key", () =>
-    check(kept(PLAIN), async ({ page, sent }) => {
-      await page.click("#buy");
-      await page.waitForSelector("#done");
-      await back(page);
-      await page.waitForSelector(FREE);
-      assert.deepEqual(await marks(page), [0, ""]);
-      await page.click(FREE);
-      await until(() => sent.length === 2, "sent again");
-      assert.equal(keysOf(sent), 2);
-    }, { "/orders": [DONE] }));
-
-  test("plain: after a failure and Back, free, no marks, the same key", () =>
-    check(kept(PLAIN), async ({ page, sent }) => {
-      await page.click("#buy");
-      await page.waitForSelector(".answer");
-      await back(page);
-      await page.waitForSelector(FREE);
-      assert.deepEqual(await marks(page), [0, ""]);
-      await page.click(FREE);
-      await until(() => sent.length === 2, "sent again");
-      assert.equal(keysOf(sent), 1);
-    }, { "/orders": [{ status: 500 }] }));
+  /** @type {[name: string, then: string, answer: import("./server.mjs").Fault, shown: string, keys: number][]} */
+  const ended = [
+    ["success", "a new key", DONE, "#done", 2],
+    ["a failure", "the same key", { status: 500 }, ".answer", 1],
+  ];
+  for (const [name, then, answer, shown, keys] of ended)
+    test(`plain: after ${name} and Back, free, no marks, ${then}`, () =>
+      check(kept(PLAIN), async ({ page, sent }) => {
+        await page.click("#buy");
+        await page.waitForSelector(shown);
+        await back(page);
+        await page.waitForSelector(FREE);
+        assert.deepEqual(await marks(page), [0, ""]);
+        await page.click(FREE);
+        await until(() => sent.length === 2, "sent again");
+        assert.equal(keysOf(sent), keys);
+      }, { "/orders": [answer] }));
 
   for (const htmx of ["htmx2", "htmx4"])
     test(`${htmx}: after success, elsewhere and Back, a new key`, () =>
