@@ -5,51 +5,17 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
+import { DISABLE, FREE, HTMX, KEPT, LOST, PLAIN, QUIET, READY, SEND, SOME, UUID, WAYS, policy } from "./doors.mjs";
 import { form, keyOf, keysOf, script, serve, until } from "./server.mjs";
 import { start } from "./webkit.mjs";
 
 /** @typedef {import("./server.mjs").Fault} Fault */
 
-const UUID = /^[0-9a-f-]{36}$/;
-const READY = "html[data-oncekey=ready]";
-const FREE = "#order:not([aria-busy]) #buy:not([aria-disabled]):not([disabled])";
-/** Longer than a queued second request takes to leave. In ms. */
-const QUIET = 300;
-/** No answer ever comes. @type {Fault} */
-const LOST = { after: new Promise(() => {}) };
-const HTMX = "hx-post=/orders hx-target=#out";
-const PLAIN = form("method=post action=/orders");
 const FILE = `<script type=module>
   const list = new DataTransfer();
   list.items.add(new File([new Uint8Array([0, 255, 10, 13])], "\u00e4.bin"));
   document.getElementById("item").after(Object.assign(document.createElement("input"), { type: "file", name: "file", files: list.files }));
 </script>`;
-const SEND = `<button id=buy>Buy</button><script type=module>
-  import { send } from "/oncekey.js";
-  const body = new FormData();
-  body.append("file", new File([new Uint8Array([0, 255, 10, 13])], "\u00e4.bin"));
-  document.getElementById("buy").onclick = () => send("/orders", { method: "POST", body }, { intent: "tea", retry: "10ms,3" })
-    .then((answer) => answer.text(), String).then((text) => (document.getElementById("out").innerHTML = text));
-</script>`;
-
-/** @type {[string, string, string][]} a way of sending: its name, the page, what the head loads */
-const WAYS = [
-  ["htmx 1.9", form(HTMX), script("htmx1")],
-  ["htmx 2", form(HTMX), script("htmx2")],
-  ["htmx 4", form(HTMX), script("htmx4")],
-  ["plain", PLAIN, ""],
-  ["send()", SEND, ""],
-];
-/** A form of htmx and a plain one, where nothing depends on htmx's version. */
-const SOME = WAYS.filter(([way]) => way === "htmx 2" || way === "plain");
-
-/** @param {string} more */
-const policy = (more) => ({ "content-security-policy": `default-src 'self'; script-src 'self'${more}; style-src 'self'` });
-/** Without `no-store`, so that WebKit caches the page for Back. */
-const KEPT = { "cache-control": "no-cache" };
-/** A page's own script that sets an option. */
-const DISABLE = `<script type=module>import { start } from "/oncekey.js"; start({ disable: true });</script>`;
-
 const skip = process.env.WEBKIT ? false : "WEBKIT is not set: no browser to drive";
 
 describe("WebKit", { skip, timeout: 300_000 }, () => {
