@@ -2,7 +2,7 @@
 
 use std::cell::UnsafeCell;
 
-use oncekey::retry::Plan;
+use oncekey::client::retry::Plan;
 
 use crate::{
     dom::{Js, Waiter, call1},
@@ -62,7 +62,7 @@ thread_local! {
             retry: None,
             disable: false,
             started: false,
-            retention: oncekey::intent::DEFAULT_RETENTION,
+            retention: oncekey::client::intent::DEFAULT_RETENTION,
             learning: false,
             locks: Vec::new(),
             last: 0,

@@ -1,9 +1,12 @@
 //! One intent under way: what each answer does to it, and the attempts of the doors that use fetch.
 
 use oncekey::{
-    intent::after,
+    client::{
+        intent::after,
+        retry::{Answer, Outcome, Plan, Verdict, Word, verdict},
+    },
+    http::retry_after::retry_after,
     key::quote,
-    retry::{Answer, Outcome, Plan, Verdict, Word, retry_after, verdict},
 };
 
 use crate::{

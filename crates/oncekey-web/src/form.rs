@@ -1,6 +1,6 @@
 //! Plain forms: the key joins the fields when the browser gathers them; the outcome is learnt from the gate or on the next page.
 
-use oncekey::{
+use oncekey::client::{
     intent::{Look, PLAIN_BUSY, Stage, plain_grace},
     retry::{Answer, Plan, Word},
 };

@@ -1,6 +1,6 @@
 //! Busy intents: a second submit is refused, the page says so, and exactly what was marked is undone.
 
-use oncekey::{intent::LEAVING, retry::Plan};
+use oncekey::client::{intent::LEAVING, retry::Plan};
 
 use crate::{
     app,

@@ -4,7 +4,7 @@
 //! first attempt's content, and htmx hears of the last answer only; nothing is serialised twice.
 //! 4: the request's `fetch` is ours, so retries stay inside the request.
 
-use oncekey::{
+use oncekey::client::{
     intent::Stage,
     retry::{Answer, interval},
 };

@@ -1,6 +1,6 @@
 //! Where a tab keeps its intents, and whose they are.
 
-use oncekey::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
+use oncekey::client::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
 
 use crate::{
     app,

@@ -24,7 +24,7 @@ mod names;
 mod send;
 mod subject;
 
-use oncekey::retry::Plan;
+use oncekey::client::retry::Plan;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{

@@ -1,9 +1,11 @@
 //! `send`: fetch with a key. Calls of one intent that overlap share one request.
 
 use oncekey::{
-    intent::{Digest, Stage},
+    client::{
+        intent::{Digest, Stage},
+        retry::Plan,
+    },
     key::is_key,
-    retry::Plan,
 };
 
 use crate::{

@@ -1,7 +1,7 @@
 //! What a person submits: the form or element, its submitter, and where the request goes; and the intent's name from it.
 
 use oncekey::{
-    intent::{Digest, has_fields, is_unsafe, is_volatile},
+    client::intent::{Digest, has_fields, is_unsafe, is_volatile},
     key::is_key,
 };
 

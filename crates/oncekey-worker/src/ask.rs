@@ -1,9 +1,9 @@
 //! Calls of the front's to objects.
 
 use oncekey::{
-    attempt::Errand,
     call::{Calls, Failed},
-    key::ScopedKey,
+    errand::Errand,
+    key::scoped::ScopedKey,
 };
 use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};

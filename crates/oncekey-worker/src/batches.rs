@@ -4,13 +4,13 @@ use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
 use oncekey::{
-    batch::{self, Plan, delay, lines, list, message, told},
-    delivery::{Receipt, receipt},
-    held::Held,
+    answer::{own::Said, refusal::Refusal},
+    batch::{Plan, lines, list, told},
+    http::target::Parts,
+    json::select::elements,
     policy::Route,
-    reply::{Refusal, Said},
-    select::elements,
-    target::Parts,
+    queue::{HOST, Receipt, delay, message, receipt},
+    stored::request::Held,
 };
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Response;
@@ -122,7 +122,7 @@ impl Sending {
 
 /// An item that the gate itself answers.
 fn of_refusal(refusal: &Refusal) -> String {
-    let Said { status, content, .. } = refusal.render(&oncekey::negotiate::Audience::default(), None);
+    let Said { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
     let after = refusal.retry_after().map(u64::from);
     told(status, refusal.word().as_str(), after, Some(content.as_bytes()))
 }
@@ -149,7 +149,7 @@ pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
         if let Some(queue) = gate.policy.queue(name)
             && let Some(attempt) = message(&gate.policy, queue, &id, &bytes)
         {
-            let url = [batch::HOST, &queue.path].concat();
+            let url = [HOST, &queue.path].concat();
             flight.join(attempt, Held::json(&url), bytes);
             numbers.push(at);
         }

@@ -2,10 +2,13 @@
 
 use js_sys::{Array, Function, JSON, JsString, Object, Promise, Uint8Array};
 use oncekey::{
+    answer::{head::Head, own::Said, word::Word},
     call::Fault,
-    fields::Fields,
-    held::Held,
-    reply::{EXPOSED, Head, Lines, Said, Word, has_no_content},
+    http::{
+        fields::{EXPOSED, Fields, has_no_content},
+        lines::Lines,
+    },
+    stored::request::Held,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
@@ -243,7 +246,7 @@ pub fn retry_after(text: Option<&str>, now: u64) -> u64 {
         return 0;
     };
     let date = parse_date(text);
-    oncekey::retry::retry_after(text, (date > 0.0).then_some(date as u64), now).unwrap_or(0)
+    oncekey::http::retry_after::retry_after(text, (date > 0.0).then_some(date as u64), now).unwrap_or(0)
 }
 
 /// A point in time as JavaScript writes it.
@@ -313,7 +316,7 @@ impl Origin {
             return value.is_object().then(|| Self::Service(value.unchecked_into()));
         };
         let url = url.trim_end_matches('/');
-        (!oncekey::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
+        (!oncekey::http::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
@@ -322,7 +325,7 @@ impl Origin {
             Self::Service(fetcher) => Ok(fetcher.fetch_with(request, init)?),
             Self::Url(base) => {
                 let url = request.url();
-                let path = oncekey::target::split(&url).path_and_query;
+                let path = oncekey::http::target::split(&url).path_and_query;
                 init.set_method(&request.method());
                 if init.headers().is_undefined() {
                     init.set_headers(&request.headers());

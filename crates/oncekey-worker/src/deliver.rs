@@ -5,13 +5,14 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    attempt::Attempt,
-    decision::Owner,
-    delivery::{self, Accepting, Delivery, Ring, accept, asked, ring},
-    fields::Fields,
-    held::Held,
-    record::{Kept, Record},
-    reply::{Refusal, Said},
+    answer::{own::Said, refusal::Refusal},
+    decide::accepted::{self, Accepting, Ring, accept, asked, ring},
+    http::fields::Fields,
+    stored::{
+        attempt::Attempt,
+        record::{Delivery, Kept, Owner, Record},
+        request::Held,
+    },
 };
 use web_sys::{AbortController, Request, Response};
 
@@ -75,7 +76,7 @@ impl Object {
         let Some((head, _)) = self.store.held()? else {
             return self.store.clear();
         };
-        self.store.wake_at(delivery::alarm(&Record::Accepted(delivery.clone()), now))?;
+        self.store.wake_at(accepted::alarm(&Record::Accepted(delivery.clone()), now))?;
         let (found, answer, bytes) = self.ask(&convert::held_request(&head)?, &delivery.attempt, &path).await;
         let kept = if bytes.is_some() { Kept::Reply(answer) } else { Kept::Tombstone { status: answer.status } };
         let row = self.store.load()?;
@@ -95,7 +96,7 @@ impl Object {
             Ring::Later(at) => self.store.wake_at(at),
             Ring::Store(record) => self.put(&record, None, row),
             Ring::Deliver(delivery) => self.deliver(delivery, row).await,
-            Ring::Ask { delivery, .. } => self.store.wake_at(delivery::alarm(&Record::Accepted(delivery), clock())),
+            Ring::Ask { delivery, .. } => self.store.wake_at(accepted::alarm(&Record::Accepted(delivery), clock())),
         }
     }
 

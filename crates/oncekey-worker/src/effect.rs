@@ -9,12 +9,16 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Uint8Array};
 use oncekey::{
-    attempt::Attempt,
-    decision::{Course, Owner, Settlement, Then, broken, course, settle},
-    delivery,
-    fields::Fields,
-    record::{Claim, Kept, Record},
-    reply::{Head, Refusal, Word},
+    answer::{head::Head, refusal::Refusal, word::Word},
+    decide::{
+        accepted,
+        outcome::{Course, Settlement, Then, broken, course, settle},
+    },
+    http::fields::Fields,
+    stored::{
+        attempt::Attempt,
+        record::{Claim, Kept, Owner, Record},
+    },
 };
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -282,11 +286,11 @@ impl Effect {
         };
         let (now, old) = (clock(), record.as_ref());
         let settlement = if self.accepted {
-            let answer = delivery::Heard {
+            let answer = accepted::Heard {
                 status: whole.then_some(head.status),
                 retry_after: convert::retry_after(head.get("retry-after"), now),
             };
-            delivery::settle(old, &self.claim, then, kept, answer, convert::chance(), now)
+            accepted::settle(old, &self.claim, then, kept, answer, convert::chance(), now)
         } else {
             settle(old, &self.claim, then, kept, now)
         };

@@ -7,14 +7,16 @@ use std::rc::Rc;
 
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use oncekey::{
-    attempt::{Attempt, Errand},
-    delivery::is_handed_over,
-    held::Held,
-    machine::{Entity, Given, Order, Outgoing, Step, kept, step},
-    negotiate::is_secret,
+    answer::{own::Said, refusal::Refusal},
+    decide::transition::{Given, Outgoing, Step, step},
+    errand::{Errand, Order, is_handed_over},
+    http::{credentials::is_secret, target::split},
     policy::Machine,
-    reply::{Refusal, Said},
-    target::split,
+    stored::{
+        attempt::Attempt,
+        entity::{Entity, kept},
+        request::Held,
+    },
 };
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Request, Response};
@@ -44,7 +46,7 @@ pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Respo
         (Some(_), _) => return Err(Refusal::MethodNotAllowed { allow: "POST" }.into()),
         (None, _) => return Err(Refusal::MethodNotAllowed { allow: "GET, HEAD" }.into()),
     }
-    let limit = policy.max_content.min(oncekey::machine::LONGEST_CONTENT);
+    let limit = policy.max_content.min(oncekey::decide::transition::LONGEST_CONTENT);
     let body = match order.transition {
         None => JsValue::NULL,
         Some(_) => match front.read(true, limit).await? {

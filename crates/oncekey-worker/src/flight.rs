@@ -4,10 +4,10 @@ use std::{future::poll_fn, pin::Pin, rc::Rc, task::Poll};
 
 use js_sys::Uint8Array;
 use oncekey::{
-    attempt::{Attempt, Errand},
     batch::Line,
-    held::Held,
-    negotiate::can_decode,
+    errand::Errand,
+    http::negotiate::can_decode,
+    stored::{attempt::Attempt, request::Held},
 };
 
 use crate::{

@@ -4,16 +4,23 @@ use std::rc::Rc;
 
 use js_sys::Uint8Array;
 use oncekey::{
-    attempt::{Attempt, Errand, Terms},
+    answer::{
+        refusal::Refusal,
+        word::{Reason, Word},
+    },
     call::Failed,
-    canonical::{Content, choose_key, may_hold_key},
-    fields::Fields,
-    fingerprint::{Target, fingerprint},
-    key::{InvalidKey, Scope, ScopedKey, cookie},
-    negotiate::{self, Audience},
+    content::{Content, choose_key, may_hold_key},
+    errand::Errand,
+    fingerprint::fingerprint,
+    http::{
+        cookie::cookie,
+        fields::Fields,
+        negotiate::{self, Audience},
+        target::{self, Parts, Target},
+    },
+    key::{InvalidKey, scope::Scope, scoped::ScopedKey},
     policy::{Attribute, Mode, Policy, Route, StoreFailure},
-    reply::{Reason, Refusal, Word},
-    target::{self, Parts},
+    stored::attempt::{Attempt, Terms},
 };
 use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};

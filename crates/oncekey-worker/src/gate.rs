@@ -2,7 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use oncekey::{key::ScopedKey, policy::Policy};
+use oncekey::{key::scoped::ScopedKey, policy::Policy};
 use wasm_bindgen::JsValue;
 use worker::Env;
 

@@ -18,7 +18,11 @@ mod store;
 use std::alloc::{GlobalAlloc, Layout, System};
 
 use js_sys::Array;
-use oncekey::{fields::Fields, negotiate::Audience, policy::Policy, reply::Refusal};
+use oncekey::{
+    answer::refusal::Refusal,
+    http::{fields::Fields, negotiate::Audience},
+    policy::Policy,
+};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
 use worker::Env;

@@ -8,13 +8,23 @@ use std::{rc::Rc, time::Duration};
 use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
-    attempt::{Attempt, ERRAND, Errand, MAX_PEEK_WAIT},
-    decision::{self, Decision, Found as FoundAtOrigin, Peek, Probed, Release, decide, probed_since},
-    fields::Fields,
-    negotiate::Audience,
-    record::{Claim, Kept, Record},
-    reply::{Head, Lines, Refusal, Said, Word, of_content},
-    target::split,
+    answer::{head::Head, own::Said, peek::Peek, refusal::Refusal, word::Word},
+    decide::{
+        alarm::alarm,
+        attempt::{Decision, Found as FoundAtOrigin, Probed, decide, probed_since},
+        look::{self, Release},
+    },
+    errand::{ERRAND, Errand, MAX_PEEK_WAIT},
+    http::{
+        fields::{Fields, of_content},
+        lines::Lines,
+        negotiate::Audience,
+        target::split,
+    },
+    stored::{
+        attempt::Attempt,
+        record::{Claim, Kept, Record},
+    },
 };
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
@@ -127,7 +137,7 @@ impl Object {
         let abort = AbortController::new()?;
         let init = to_origin(request, attempt, content, &abort)?;
         // The alarm first: should it fail, nothing is claimed.
-        self.store.wake_at(decision::alarm(&claim, clock()))?;
+        self.store.wake_at(alarm(&claim, clock()))?;
         self.store.save(&Record::Claimed(claim.clone()), None, row)?;
         self.live.set_running(claim.generation);
         self.live.set_latest(claim.generation);
@@ -209,7 +219,7 @@ impl Object {
     async fn peek(&self, wait: u32) -> Result<Peek, Failure> {
         let look = || -> Result<Peek, Failure> {
             Ok(match self.store.load()?.found() {
-                Found::Readable(record) => decision::peek(record.as_ref(), owner(&self.live), clock()),
+                Found::Readable(record) => look::peek(record.as_ref(), owner(&self.live), clock()),
                 Found::Unreadable => Peek::Unknown { expires: clock() },
             })
         };
@@ -234,7 +244,7 @@ impl Object {
     fn release(&self) -> Result<Response, Failure> {
         let (release, generation) = match self.store.load()?.found() {
             Found::Readable(record) => (
-                decision::release(record.as_ref(), owner(&self.live), clock()),
+                look::release(record.as_ref(), owner(&self.live), clock()),
                 record.map_or(0, |record| record.claim().generation),
             ),
             Found::Unreadable => (Release::Done, 0),

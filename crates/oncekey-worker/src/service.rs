@@ -1,11 +1,10 @@
 //! The gate's own endpoints: the published policy, the browser module, peek and release.
 
 use oncekey::{
-    attempt::{Errand, MAX_PEEK_WAIT},
-    key::{Key, ScopedKey},
-    negotiate::is_secret,
-    reply::{Lines, Refusal, Said},
-    target::{Parts, decode_segment},
+    answer::{own::Said, refusal::Refusal},
+    errand::{Errand, MAX_PEEK_WAIT},
+    http::{credentials::is_secret, lines::Lines, percent::decode_segment, target::Parts},
+    key::{Key, scoped::ScopedKey},
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;

@@ -5,7 +5,10 @@
 //! an accepted request `q` holds `[head, content, parts]` of the request in the same way, the rest under `q1`, `q2`, ….
 
 use js_sys::{Array, Uint8Array};
-use oncekey::{delivery, held::Held, record::Record};
+use oncekey::{
+    decide::accepted,
+    stored::{record::Record, request::Held},
+};
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::convert::{Failure, Live, Storage, forget, joined, js_time};
@@ -165,7 +168,7 @@ impl Store {
 
     /// What an accepted request calls for after its record was saved: the alarm, and no request once it has ended.
     pub fn moved(&self, record: &Record, now: u64) -> Result<(), Failure> {
-        self.wake_at(delivery::alarm(record, now))?;
+        self.wake_at(accepted::alarm(record, now))?;
         if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.let_go() }
     }
 

@@ -2,31 +2,38 @@
 //! other.
 
 use crate::{
-    attempt::{Attempt, Terms},
-    canonical::{DEEPEST, Ignore, json::quote, may_hold_json, pointer_text},
-    delivery::backoff,
+    answer::{
+        refusal::Refusal,
+        word::{Reason, Word},
+    },
+    content::{ignore::Ignore, json::DEEPEST, may_hold_json},
     digest::base64,
-    fields::Fields,
-    held::Held,
-    key::{InvalidKey, Key, Scope, ScopedKey},
-    negotiate::prefers_html,
-    policy::{Policy, Queue, Route},
-    reply::{Lines, Reason, Refusal, STATUS, Word, has_no_content, of_content},
-    select::{Found, elements, find, is_json, json, string},
+    http::{
+        fields::{Fields, STATUS, has_no_content, of_content},
+        lines::Lines,
+        negotiate::prefers_html,
+    },
+    json::{
+        pointer::pointer_text,
+        select::{Found, elements, find, is_json, json, string},
+        write::quote,
+    },
+    key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
+    policy::{Policy, Route},
+    stored::{
+        attempt::{Attempt, Terms},
+        request::Held,
+    },
 };
 
 /// Items that are under way at once.
 const MOST: usize = 6;
+
 /// Items that are looked at before the first of them is done with: their answers may have to wait for its own.
 const WINDOW: usize = 64;
+
 /// Bytes of answers that wait for an earlier one, beyond which no further item is begun.
 const WAITING: usize = 4_194_304;
-/// Where a queue's message is aimed: no client sends it, and the origin has a name of its own.
-pub const HOST: &str = "http://queue.invalid";
-/// Seconds: the longest delay of a message that a queue takes.
-const LONGEST_DELAY: u64 = 43_200;
-/// Milliseconds: the base and the limit of a message's back-off.
-const DELAYS: (u64, u64) = (2_000, 600_000);
 
 /// Which item is begun next.
 ///
@@ -210,39 +217,4 @@ pub fn told(status: u16, word: &str, retry_after: Option<u64>, content: Option<&
     }
     out.push('}');
     out
-}
-
-impl Policy {
-    /// The queue of that name.
-    pub fn queue(&self, name: &str) -> Option<&Queue> {
-        self.queues.iter().find(|queue| queue.name == name)
-    }
-}
-
-/// A queue's message as an attempt. Its key is the string at the queue's pointer, else the message's id. `None` for a
-/// message that is never sent: its content is no JSON, or what should be its key is none, so that a second delivery
-/// could not be told from it.
-pub fn message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Option<Attempt> {
-    let text = json(content).ok()?;
-    let held = match &queue.key {
-        None => None,
-        Some(pointer) => match find(text, pointer) {
-            Found::Nothing => None,
-            Found::Value(value) => string(value),
-            Found::Twice => return None,
-        },
-    };
-    let mut scope = Scope::new("");
-    scope.add("queue", &queue.name);
-    let key = Key::from_content(held.as_deref().unwrap_or(id)).ok()?;
-    let scoped_key = ScopedKey::derive(&scope, &key).ok()?;
-    let terms = Terms::of_queue(policy, queue);
-    Some(Attempt::of_json(policy, scoped_key, &queue.path, content, &[], terms))
-}
-
-/// Seconds after which a message is delivered again. `attempts`: how often it was, 1 or more; `jitter` is a fraction
-/// of 2^32; `retry_after`: milliseconds that the origin asked for.
-pub fn delay(attempts: u32, jitter: u32, retry_after: u64) -> u32 {
-    let delay = backoff(attempts, DELAYS.0, DELAYS.1, jitter, retry_after).div_ceil(1000);
-    u32::try_from(delay.clamp(1, LONGEST_DELAY)).unwrap_or(1)
 }

@@ -1,18 +1,13 @@
 //! The fingerprint: a versioned digest of what makes two requests the same.
-use crate::canonical::{Content, Ignore, media_type};
-use crate::digest::{Digest, is_digest};
+
+use crate::{
+    content::{Content, ignore::Ignore},
+    digest::{Digest, is_digest},
+    http::{media::media_type, target::Target},
+};
 
 /// Version of what is digested, and how. A change of either is a new version.
 const VERSION: &str = "1.";
-
-/// What a request is aimed at (RFC 9110 §7.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Target<'a> {
-    /// As sent: methods are case-sensitive.
-    pub method: &'a str,
-    /// As sent, from the first `/`, with `?` and the query where there is one.
-    pub path_and_query: &'a str,
-}
 
 /// Digest of target, media type, coding and canonical content. Made by the gate, never sent by a client.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,25 +1,18 @@
 //! The rules of Oncekey: no clock, no chance, no I/O, the same on every target.
 #![forbid(unsafe_code)]
 
-pub mod attempt;
+pub mod answer;
 pub mod batch;
 pub mod call;
-pub mod canonical;
-pub mod date;
-pub mod decision;
-pub mod delivery;
+pub mod client;
+pub mod content;
+pub mod decide;
 mod digest;
-pub mod fields;
+pub mod errand;
 pub mod fingerprint;
-pub mod held;
-pub mod intent;
+pub mod http;
+pub mod json;
 pub mod key;
-pub mod machine;
-pub mod negotiate;
 pub mod policy;
-pub mod record;
-pub mod reply;
-pub mod retry;
-mod said;
-pub mod select;
-pub mod target;
+pub mod queue;
+pub mod stored;

@@ -58,7 +58,7 @@ fn lint() -> Result<()> {
 }
 
 fn core() -> Result<()> {
-    tools::run(tools::command("cargo").args(["test", "-p", "oncekey", "-p", "oncekey-tests", "-p", "xtask"]))
+    tools::run(tools::command("cargo").args(["test", "-p", "oncekey", "-p", "xtask"]))
 }
 
 /// The same sources on wasm32, by Node's WASI.
@@ -67,7 +67,7 @@ fn wasm() -> Result<()> {
     let runner = format!("node --no-warnings {}", tools::root().join("tests/wasi.mjs").display());
     tools::run(
         tools::command("cargo")
-            .args(["test", "--target", "wasm32-wasip1", "-p", "oncekey", "-p", "oncekey-tests"])
+            .args(["test", "--target", "wasm32-wasip1", "-p", "oncekey"])
             .env("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner),
     )
 }

@@ -1,5 +1,7 @@
 //! Which texts a policy may hold: names, methods, paths and web origins.
 
+use crate::http::token::is_token;
+
 /// Field names (RFC 9110 §5.1) that cannot hold the key, in lower case: they frame or route the message, end at the next
 /// hop, carry credentials or content's description, or are the gate's own.
 const TAKEN: [&str; 32] = [
@@ -36,11 +38,6 @@ const TAKEN: [&str; 32] = [
     "via",
     "www-authenticate",
 ];
-
-/// A token (RFC 9110 §5.6.2): names of fields, methods and cookies.
-pub(super) fn is_token(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-}
 
 /// Whether a header field of this name can hold the key.
 pub(super) fn can_hold_key(name: &str) -> bool {

@@ -1,4 +1,5 @@
 //! Reads a policy member by member; the first wrong one is what is told.
+
 use super::check;
 use super::error::{ConfigError, ConfigErrorKind};
 use super::reader::{At, Fault, Members};
@@ -7,7 +8,7 @@ use super::{
     Attribute, Keep, LARGEST, LONGEST_RETENTION, LONGEST_WAIT, Machine, Mode, PathPattern, Policy, Queue, Route,
     ServerError, StoreFailure, Transition, Unanswered,
 };
-use crate::canonical::Ignore;
+use crate::{content::ignore::Ignore, http::token::is_token};
 
 pub(super) fn policy(json: &str) -> Result<Policy, ConfigError> {
     let mut policy = Policy::default();
@@ -77,8 +78,8 @@ fn scope(at: &At, header: &str) -> Vec<Attribute> {
     let mut scope: Vec<Attribute> = Vec::new();
     at.each(|at| {
         let attribute = match at.text().split_once(':') {
-            Some(("header", name)) if check::is_token(name) => Attribute::Header(name.to_ascii_lowercase()),
-            Some(("cookie", name)) if check::is_token(name) => Attribute::Cookie(name.to_owned()),
+            Some(("header", name)) if is_token(name) => Attribute::Header(name.to_ascii_lowercase()),
+            Some(("cookie", name)) if is_token(name) => Attribute::Cookie(name.to_owned()),
             _ => return at.expected("\"header:NAME\" or \"cookie:NAME\""),
         };
         if matches!(&attribute, Attribute::Header(name) if name.eq_ignore_ascii_case(header)) {

@@ -1,6 +1,10 @@
 //! The policy as JSON for everyone to read.
+
 use super::{Keep, Mode, Policy, Route, ServerError, StoreFailure, Unanswered};
-use crate::canonical::{Ignore, json::quote, pointer_text as pointer};
+use crate::{
+    content::ignore::Ignore,
+    json::{pointer::pointer_text as pointer, write::quote},
+};
 
 /// Everything with its defaults, but scope, queues and machines.
 pub(super) fn document(policy: &Policy) -> String {

@@ -7,7 +7,7 @@ use std::cell::Cell;
 use super::check;
 use super::error::{ConfigError, ConfigErrorKind};
 use super::value::Value;
-use crate::canonical::{pointer, step};
+use crate::json::pointer::{pointer, step};
 
 /// The first thing that is wrong.
 pub(super) type Fault = Cell<Option<ConfigError>>;

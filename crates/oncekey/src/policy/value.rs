@@ -1,8 +1,14 @@
 //! The policy's text as a JSON value, read without recursion.
+
 use super::error::{ConfigError, ConfigErrorKind};
-use crate::canonical::json::{Token, Tokens};
-use crate::canonical::{DEEPEST, step};
-use crate::select::NotJson;
+use crate::{
+    content::json::DEEPEST,
+    json::{
+        pointer::step,
+        select::NotJson,
+        tokens::{Token, Tokens},
+    },
+};
 
 /// A JSON value of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,0 +1,31 @@
+//! What a status of the origin tells about the effect.
+
+/// What a status tells about the effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// 2xx, 3xx: it happened, or will.
+    Done,
+    /// 4xx but those below: it was refused.
+    Declined,
+    /// The request was not taken, for a reason that is not its own: it may come again.
+    NeverConsumes,
+    /// A proxy says that it did not reach the origin.
+    NeverReached,
+    /// Every other 5xx: something happened.
+    Ambiguous,
+    /// No answer of the origin's own, or none that HTTP knows.
+    Unanswered,
+}
+
+/// Sorts an origin's status. A status outside 200 to 599 is no final answer (RFC 9110 §15).
+pub fn classify(status: u16) -> Class {
+    match status {
+        408 | 502 | 504 | 520 | 522 | 524 => Class::Unanswered,
+        401 | 403 | 407 | 425 | 429 | 503 => Class::NeverConsumes,
+        521 | 523 | 525 | 526 | 530 => Class::NeverReached,
+        200..=399 => Class::Done,
+        400..=499 => Class::Declined,
+        500..=599 => Class::Ambiguous,
+        _ => Class::Unanswered,
+    }
+}

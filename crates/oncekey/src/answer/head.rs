@@ -1,0 +1,75 @@
+//! Status and header lines of an answer, as they are kept and sent.
+
+use crate::{
+    answer::word::Word,
+    http::{
+        date::{self, Millis},
+        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, is_kept},
+        lines::Lines,
+    },
+};
+
+/// Status and header lines of an answer, as they are kept and sent: the first answer is made of it as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// 200 to 599.
+    pub status: u16,
+    /// `name:value\n` for each line, names in lower case.
+    pub lines: String,
+}
+
+impl Head {
+    /// Keeps what may be kept.
+    pub fn keep(status: u16, fields: &Fields) -> Self {
+        let connections = fields.pairs().filter(|(name, _)| *name == "connection");
+        let named: Vec<&str> = connections.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
+        let is_named = |name: &str| named.iter().any(|named| named.eq_ignore_ascii_case(name));
+        let mut lines = String::new();
+        for (name, value) in fields.pairs().filter(|(name, _)| is_kept(name) && !is_named(name)) {
+            lines.push_str(name);
+            lines.push(':');
+            lines.push_str(value);
+            lines.push('\n');
+        }
+        Self { status, lines }
+    }
+
+    /// Of an answer whose fields are not kept.
+    pub fn bare(status: u16) -> Self {
+        Self { status, lines: String::new() }
+    }
+
+    /// Name and value of each line.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.lines.split_terminator('\n').filter_map(|line| line.split_once(':'))
+    }
+
+    /// The value of a line, `name` in lower case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs().find(|(n, _)| *n == name).map(|(_, value)| value)
+    }
+
+    /// The content's length where the status allows none: 204, 205 and 304 (RFC 9110 §15).
+    pub fn has_no_content(&self) -> bool {
+        has_no_content(self.status)
+    }
+
+    /// The lines to send, with the gate's own.
+    pub fn sent(&self, word: Word, expires: Option<Millis>) -> Lines {
+        let mut lines = Lines::default();
+        for (name, value) in self.pairs() {
+            lines.push(name, value);
+        }
+        lines.push(STATUS, word.as_str());
+        if word == Word::Replayed {
+            lines.push(REPLAYED, "true");
+        }
+        if let Some(at) = expires {
+            lines.push(EXPIRES, &date::http(at));
+        }
+        if self.get("access-control-allow-origin").is_some() {
+            lines.push("access-control-expose-headers", EXPOSED);
+        }
+        lines
+    }
+}

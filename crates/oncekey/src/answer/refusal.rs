@@ -1,0 +1,301 @@
+//! Refusals: what is refused, in which words, for which reader.
+
+use std::fmt::Write;
+
+use crate::{
+    answer::{own::Said, word::Word},
+    http::{
+        date::{self, Millis},
+        fields::{EXPIRES, EXPOSED, STATUS},
+        lines::{Lines, json_string},
+        negotiate::Audience,
+    },
+    key::InvalidKey,
+};
+
+/// A refusal, with the facts that its problem states.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The route requires a key.
+    KeyMissing,
+    /// The key is malformed.
+    KeyInvalid(InvalidKey),
+    /// The first request runs.
+    InProgress {
+        /// Seconds.
+        retry_after: u32,
+    },
+    /// Another request under the key.
+    Reused,
+    /// The effect's fate cannot be known.
+    OutcomeUnknown {
+        /// The origin's status, where there was one.
+        status: Option<u16>,
+    },
+    /// Completed, but the answer was too large to keep.
+    ReplyUnavailable {
+        /// The answer's status.
+        status: u16,
+    },
+    /// The origin was never reached.
+    OriginUnreachable {
+        /// The status that said so.
+        status: Option<u16>,
+    },
+    /// No answer, and the next attempt may run.
+    OriginUnanswered {
+        /// The origin's status, where there was one.
+        status: Option<u16>,
+    },
+    /// The objects cannot be reached.
+    StoreUnavailable,
+    /// The content is over the limit.
+    ContentTooLarge {
+        /// Bytes.
+        limit: u64,
+    },
+    /// The content did not arrive in full.
+    ContentIncomplete,
+    /// The operator's policy is wrong.
+    PolicyInvalid {
+        /// What is wrong, and where.
+        message: String,
+    },
+    /// The content is not what is taken here.
+    ContentInvalid {
+        /// What was expected, and where: a sentence.
+        message: String,
+    },
+    /// The entity's state does not allow the transition.
+    StateConflict {
+        /// The state that it is in.
+        state: String,
+    },
+    /// A service endpoint that does not exist.
+    NoSuchEndpoint,
+    /// A service endpoint that does not take the method.
+    MethodNotAllowed {
+        /// The methods that it takes.
+        allow: &'static str,
+    },
+    /// The secret is missing or wrong.
+    Unauthorized,
+    /// A release of a key whose request runs.
+    StillRunning,
+    /// A release of a key of which nothing is remembered.
+    NothingRemembered,
+}
+
+/// The seconds to wait after a failure that should pass soon.
+const SOON: u32 = 2;
+
+impl Refusal {
+    /// The status of the answer.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::KeyMissing | Self::KeyInvalid(_) | Self::ContentIncomplete | Self::ContentInvalid { .. } => 400,
+            Self::Unauthorized => 401,
+            Self::NoSuchEndpoint | Self::NothingRemembered => 404,
+            Self::MethodNotAllowed { .. } => 405,
+            Self::InProgress { .. }
+            | Self::OutcomeUnknown { .. }
+            | Self::ReplyUnavailable { .. }
+            | Self::StateConflict { .. }
+            | Self::StillRunning => 409,
+            Self::ContentTooLarge { .. } => 413,
+            Self::Reused => 422,
+            Self::PolicyInvalid { .. } => 500,
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
+            Self::OriginUnanswered { .. } => 504,
+        }
+    }
+
+    /// The stable name of the problem, by which programs tell refusals apart.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::KeyMissing => "key_missing",
+            Self::KeyInvalid(_) => "key_invalid",
+            Self::InProgress { .. } => "request_in_progress",
+            Self::Reused => "idempotency_key_reused",
+            Self::OutcomeUnknown { .. } => "outcome_unknown",
+            Self::ReplyUnavailable { .. } => "reply_unavailable",
+            Self::OriginUnreachable { .. } => "origin_unreachable",
+            Self::OriginUnanswered { .. } => "origin_unanswered",
+            Self::StoreUnavailable => "store_unavailable",
+            Self::ContentTooLarge { .. } => "content_too_large",
+            Self::ContentIncomplete => "content_incomplete",
+            Self::PolicyInvalid { .. } => "policy_invalid",
+            Self::ContentInvalid { .. } => "content_invalid",
+            Self::StateConflict { .. } => "state_conflict",
+            Self::NoSuchEndpoint => "no_such_endpoint",
+            Self::MethodNotAllowed { .. } => "method_not_allowed",
+            Self::Unauthorized => "unauthorized",
+            Self::StillRunning => "still_running",
+            Self::NothingRemembered => "nothing_remembered",
+        }
+    }
+
+    /// The word in `Idempotency-Status`.
+    pub fn word(&self) -> Word {
+        match self {
+            Self::InProgress { .. } => Word::InProgress,
+            Self::Reused => Word::Mismatch,
+            Self::OutcomeUnknown { .. } => Word::Unknown,
+            _ => Word::Refused,
+        }
+    }
+
+    /// Seconds after which another attempt makes sense, where one does.
+    pub fn retry_after(&self) -> Option<u32> {
+        match self {
+            Self::InProgress { retry_after } => Some(*retry_after),
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable => Some(SOON),
+            Self::OriginUnanswered { .. } => Some(1),
+            _ => None,
+        }
+    }
+
+    /// The draft's titles where it has one (§2.7).
+    fn title(&self) -> &'static str {
+        match self {
+            Self::KeyMissing => "Idempotency-Key is missing",
+            Self::KeyInvalid(_) => "Idempotency-Key is invalid",
+            Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
+            Self::Reused => "Idempotency-Key is already used",
+            Self::OutcomeUnknown { .. } => "The outcome is unknown",
+            Self::ReplyUnavailable { .. } => "The answer was not kept",
+            Self::OriginUnreachable { .. } => "The origin was not reached",
+            Self::OriginUnanswered { .. } => "The origin did not answer",
+            Self::StoreUnavailable => "The store cannot be reached",
+            Self::ContentTooLarge { .. } => "The content is too large",
+            Self::ContentIncomplete => "The content did not arrive in full",
+            Self::PolicyInvalid { .. } => "The policy is invalid",
+            Self::ContentInvalid { .. } => "The content is invalid",
+            Self::StateConflict { .. } => "The state does not allow it",
+            Self::NoSuchEndpoint => "No such endpoint",
+            Self::MethodNotAllowed { .. } => "Method not allowed",
+            Self::Unauthorized => "The secret is missing or wrong",
+            Self::StillRunning => "The request runs",
+            Self::NothingRemembered => "Nothing is remembered",
+        }
+    }
+
+    fn detail(&self) -> String {
+        let said = |status: &Option<u16>| status.map_or_else(String::new, |s| format!(" The origin's status was {s}."));
+        match self {
+            Self::KeyMissing => "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned(),
+            Self::KeyInvalid(why) => format!("{} Nothing was run.", why.detail()),
+            Self::InProgress { .. } => "The first request with this key has not ended. Try again later with the same key.".to_owned(),
+            Self::Reused => "This key was first used with another request. Nothing was run. Use a new key for a new request.".to_owned(),
+            Self::OutcomeUnknown { status } => format!(
+                "The request with this key may or may not have taken effect, and it is not run again.{} Look at the resource before you use a new key.",
+                said(status)
+            ),
+            Self::ReplyUnavailable { status } => format!(
+                "The request with this key was completed with status {status}, but its answer was too large to keep. It is not run again."
+            ),
+            Self::OriginUnreachable { status } => format!("Nothing was run.{} Try again later with the same key.", said(status)),
+            Self::OriginUnanswered { status } => format!(
+                "It is not known whether the request took effect.{} Try again with the same key: the origin honours it.",
+                said(status)
+            ),
+            Self::StoreUnavailable => "Whether this key was used cannot be found out now. Nothing was run by this attempt. Try again later with the same key.".to_owned(),
+            Self::ContentTooLarge { limit } => format!("At most {limit} bytes are taken here. Nothing was run."),
+            Self::ContentIncomplete => "Nothing was run. Send the request again with the same key.".to_owned(),
+            Self::PolicyInvalid { message } => format!("{message} Nothing is forwarded until it is mended."),
+            Self::ContentInvalid { message } => format!("{message} Nothing was run."),
+            Self::StateConflict { state } => format!("The state is \"{state}\". Nothing was changed."),
+            Self::NoSuchEndpoint => "Paths of the gate are never forwarded.".to_owned(),
+            Self::MethodNotAllowed { allow } => format!("This endpoint takes {allow}."),
+            Self::Unauthorized => "Send the operator's secret as a bearer token.".to_owned(),
+            Self::StillRunning => "A key whose request runs is not released.".to_owned(),
+            Self::NothingRemembered => "There is nothing to release under this key.".to_owned(),
+        }
+    }
+
+    /// The status that the origin gave, as the problem's extension member.
+    fn origin_status(&self) -> Option<u16> {
+        match self {
+            Self::OutcomeUnknown { status }
+            | Self::OriginUnreachable { status }
+            | Self::OriginUnanswered { status } => *status,
+            Self::ReplyUnavailable { status } => Some(*status),
+            _ => None,
+        }
+    }
+
+    /// The whole refusal for its reader: problem details (RFC 9457) or an HTML fragment with the same facts.
+    /// Nothing of the request is in it.
+    pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> Said {
+        let mut lines = Lines::default();
+        lines.push(STATUS, self.word().as_str());
+        lines.push("cache-control", "no-store");
+        if let Some(seconds) = self.retry_after() {
+            lines.push("retry-after", &seconds.to_string());
+        }
+        if let Some(at) = expires {
+            lines.push(EXPIRES, &date::http(at));
+        }
+        if let Self::MethodNotAllowed { allow } = self {
+            lines.push("allow", allow);
+        }
+        if matches!(self, Self::Unauthorized) {
+            lines.push("www-authenticate", "Bearer");
+        }
+        if let Some(origin) = &audience.allow_origin {
+            lines.push("access-control-allow-origin", origin);
+            lines.push("access-control-allow-credentials", "true");
+            lines.push("access-control-expose-headers", EXPOSED);
+            lines.push("vary", "Origin");
+        }
+        let content = if audience.html { self.html() } else { self.problem() };
+        lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
+        Said { status: self.status(), lines, content }
+    }
+
+    fn problem(&self) -> String {
+        let mut out = String::with_capacity(320);
+        out.push_str("{\"type\":");
+        json_string(&mut out, &format!("/.oncekey/problems/{}", self.code()));
+        out.push_str(",\"title\":");
+        json_string(&mut out, self.title());
+        let _ = write!(out, ",\"status\":{},\"detail\":", self.status());
+        json_string(&mut out, &self.detail());
+        out.push_str(",\"code\":");
+        json_string(&mut out, self.code());
+        if let Some(status) = self.origin_status() {
+            let _ = write!(out, ",\"origin_status\":{status}");
+        }
+        if let Self::StateConflict { state } = self {
+            out.push_str(",\"state\":");
+            json_string(&mut out, state);
+        }
+        out.push('}');
+        out
+    }
+
+    fn html(&self) -> String {
+        format!(
+            "<div role=\"alert\" class=\"oncekey-problem\" data-code=\"{code}\"><strong>{}</strong> <span>{}</span> <small>{} {code}</small></div>",
+            html_text(self.title()),
+            html_text(&self.detail()),
+            self.status(),
+            code = self.code(),
+        )
+    }
+}
+
+fn html_text(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -1,0 +1,54 @@
+//! The words of `Idempotency-Status`.
+
+/// The word in `Idempotency-Status`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// The origin ran for this very request.
+    Executed,
+    /// Answered from the record.
+    Replayed,
+    /// The first request runs.
+    InProgress,
+    /// Another request under the key.
+    Mismatch,
+    /// The fate is unknown.
+    Unknown,
+    /// The gate refused.
+    Refused,
+    /// Taken, to be delivered.
+    Accepted,
+    /// Passed on unprotected.
+    Bypassed(Reason),
+}
+
+/// Why a request was passed on unprotected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It carries no key, and its route requires none.
+    NoKey,
+    /// Its content is too large to look for a key in it.
+    ContentTooLarge,
+    /// The objects cannot be reached, and the policy says `"open"`.
+    StoreUnavailable,
+    /// A batch: its items have keys, and words of their own.
+    Batch,
+}
+
+impl Word {
+    /// The field's value.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Executed => "executed",
+            Self::Replayed => "replayed",
+            Self::InProgress => "in-progress",
+            Self::Mismatch => "mismatch",
+            Self::Unknown => "unknown",
+            Self::Refused => "refused",
+            Self::Accepted => "accepted",
+            Self::Bypassed(Reason::NoKey) => "bypassed;reason=no-key",
+            Self::Bypassed(Reason::ContentTooLarge) => "bypassed;reason=content-too-large",
+            Self::Bypassed(Reason::Batch) => "bypassed;reason=batch",
+            Self::Bypassed(Reason::StoreUnavailable) => "bypassed;reason=store-unavailable",
+        }
+    }
+}

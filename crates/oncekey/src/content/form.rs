@@ -1,0 +1,133 @@
+//! Urlencoded content (WHATWG URL §5.1) as decoded pairs of bytes, ordered by name.
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use crate::{
+    content::order::sort,
+    digest::length,
+    key::{InvalidKey, Key},
+};
+
+/// Urlencoded content. It always parses: what is no escape stands for itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Form<'a> {
+    bytes: &'a [u8],
+}
+
+impl<'a> Form<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Form<'a> {
+        Form { bytes }
+    }
+
+    /// The key in the field `field`.
+    pub(crate) fn key(&self, field: &str) -> Result<Option<Key>, InvalidKey> {
+        let mut found = None;
+        for (_, value) in self.pairs().filter(|(name, _)| name.is(field)) {
+            if found.is_some() {
+                return Err(InvalidKey::Repeated);
+            }
+            found = Some(value.to_text());
+        }
+        let Some(value) = found else { return Ok(None) };
+        let text = str::from_utf8(&value).map_err(|_| InvalidKey::NotAscii)?;
+        Key::from_content(text).map(Some)
+    }
+
+    /// Writes name and value of every pair, each with its length, ordered by name; pairs of one name in their order.
+    pub(crate) fn write(&self, left_out: &dyn Fn(&[u8]) -> bool, out: &mut dyn FnMut(&[u8])) {
+        // Offsets only: content of ten million bytes can hold five million pairs.
+        let mut starts: Vec<usize> = Vec::with_capacity(self.segments().count());
+        starts.extend(self.segments().map(|(start, _)| start));
+        sort(&mut starts, &|one, other| self.at(one).0.order(self.at(other).0));
+        for start in starts {
+            let (name, value) = self.at(start);
+            let name = name.to_text();
+            if left_out(&name) {
+                continue;
+            }
+            let value = value.to_text();
+            for part in [&name, &value] {
+                out(&length(part.len()));
+                out(part);
+            }
+        }
+    }
+
+    /// The pair that begins at an offset.
+    fn at(&self, start: usize) -> (Encoded<'a>, Encoded<'a>) {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        pair(rest.split(|byte| *byte == SEPARATOR).next().unwrap_or_default())
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (Encoded<'a>, Encoded<'a>)> {
+        self.segments().map(|(_, segment)| pair(segment))
+    }
+
+    /// What stands between the separators, with its offset; nothing between two of them is no pair.
+    fn segments(&self) -> impl Iterator<Item = (usize, &'a [u8])> {
+        let mut next = 0;
+        self.bytes
+            .split(|byte| *byte == SEPARATOR)
+            .map(move |segment| {
+                let start = next;
+                next += segment.len() + 1;
+                (start, segment)
+            })
+            .filter(|(_, segment)| !segment.is_empty())
+    }
+}
+
+/// Stands between two pairs.
+const SEPARATOR: u8 = b'&';
+
+/// A name and a value; a segment without `=` is a name with an empty value.
+fn pair(segment: &[u8]) -> (Encoded<'_>, Encoded<'_>) {
+    let mut halves = segment.splitn(2, |byte| *byte == b'=');
+    let mut half = || Encoded(halves.next().unwrap_or_default());
+    (half(), half())
+}
+
+/// Bytes as written in the content.
+#[derive(Debug, Clone, Copy)]
+struct Encoded<'a>(&'a [u8]);
+
+impl<'a> Encoded<'a> {
+    /// The bytes that are meant: `+` is a space, `%` and two hexadecimal digits are a byte, any other `%` is itself.
+    fn decoded(self) -> impl Iterator<Item = u8> + 'a {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let (byte, after) = match rest {
+                [b'%', high, low, after @ ..] => match (hex(*high), hex(*low)) {
+                    (Some(high), Some(low)) => (high * 16 + low, after),
+                    _ => (b'%', rest.get(1..).unwrap_or_default()),
+                },
+                [b'+', after @ ..] => (b' ', after),
+                [byte, after @ ..] => (*byte, after),
+                [] => return None,
+            };
+            rest = after;
+            Some(byte)
+        })
+    }
+
+    fn to_text(self) -> Cow<'a, [u8]> {
+        if self.0.iter().any(|byte| matches!(byte, b'%' | b'+')) {
+            Cow::Owned(self.decoded().collect())
+        } else {
+            Cow::Borrowed(self.0)
+        }
+    }
+
+    fn is(self, text: &str) -> bool {
+        self.decoded().eq(text.bytes())
+    }
+
+    fn order(self, other: Encoded) -> Ordering {
+        self.decoded().cmp(other.decoded())
+    }
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    // A hexadecimal digit is below 16.
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}

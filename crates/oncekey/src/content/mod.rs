@@ -1,0 +1,159 @@
+//! Content: the key it holds, and the canonical form that decides whether two requests are the same.
+
+pub(crate) mod form;
+pub mod ignore;
+pub mod json;
+pub(crate) mod multipart;
+pub(crate) mod order;
+
+use crate::{
+    content::{form::Form, ignore::Ignore, json::Json, multipart::Multipart},
+    http::media::media_type,
+    key::{InvalidKey, Key},
+};
+
+/// The content of a request, parsed as far as its key and its canonical form need.
+#[derive(Debug, Clone)]
+pub struct Content<'a> {
+    bytes: &'a [u8],
+    kind: Kind<'a>,
+}
+
+#[derive(Debug, Clone)]
+enum Kind<'a> {
+    Json(Json<'a>),
+    Form(Form<'a>),
+    Multipart(Multipart<'a>),
+    /// Any other media type, coded content, and content that does not parse.
+    Bytes,
+}
+
+/// What a media type promises.
+enum Promise {
+    Json,
+    Form,
+    Multipart,
+}
+
+impl<'a> Content<'a> {
+    /// Parses `bytes` by the values of the Content-Type and Content-Encoding fields. What does not parse is bytes.
+    pub fn parse(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &'a [u8]) -> Content<'a> {
+        let kind = match promise(content_type, content_encoding) {
+            Some(Promise::Json) => Json::parse(bytes).map(Kind::Json),
+            Some(Promise::Form) => Some(Kind::Form(Form::new(bytes))),
+            Some(Promise::Multipart) => Multipart::parse(content_type.unwrap_or_default(), bytes).map(Kind::Multipart),
+            None => None,
+        };
+        Content { bytes, kind: kind.unwrap_or(Kind::Bytes) }
+    }
+
+    /// The key in the form field or top-level JSON member `field`, taken literally.
+    ///
+    /// An error where it occurs twice, is a file or not a string, or is no key. Content that does not parse has none.
+    pub fn key(&self, field: &str) -> Result<Option<Key>, InvalidKey> {
+        match &self.kind {
+            Kind::Json(json) => json.key(field),
+            Kind::Form(form) => form.key(field),
+            Kind::Multipart(multipart) => multipart.key(field),
+            Kind::Bytes => Ok(None),
+        }
+    }
+
+    /// Whether the content is a form that parses.
+    pub fn is_form(&self) -> bool {
+        match self.kind {
+            Kind::Form(_) | Kind::Multipart(_) => true,
+            Kind::Json(_) | Kind::Bytes => false,
+        }
+    }
+
+    /// Writes the canonical form: a byte that says which form it is, then
+    ///
+    /// * JSON that loses nothing by it: RFC 8785, without the member `field` and what the pointers of `ignore` name.
+    ///   Nothing is lost where names are unique, numbers survive a double, there is no lone surrogate and no byte order
+    ///   mark, and nesting and size are within [`json::DEEPEST`] and [`json::WIDEST`];
+    /// * forms: the pairs or parts ordered by name, each part of them with its length, without those named `field` or by
+    ///   a name in `ignore`;
+    /// * everything else: the bytes as sent. There `field` and `ignore` cannot be taken out.
+    ///
+    /// The form ends where the writing ends, without a length of its own: it has to be the last part of a digest.
+    pub fn write_canonical(&self, field: &str, ignore: &[Ignore], out: &mut impl FnMut(&[u8])) {
+        let left_out = |name: &[u8]| {
+            name == field.as_bytes()
+                || ignore.iter().any(|ignore| match ignore {
+                    Ignore::Name(ignored) => name == ignored.as_bytes(),
+                    Ignore::Pointer(_) => false,
+                })
+        };
+        match &self.kind {
+            Kind::Json(json) if json.is_lossless() => {
+                let mut pointers = Vec::new();
+                for ignore in ignore {
+                    if let Ignore::Pointer(tokens) = ignore {
+                        pointers.push(tokens.as_slice());
+                    }
+                }
+                out(b"j");
+                json.write(&[field.to_owned()], pointers, out);
+            }
+            Kind::Form(form) => {
+                out(b"f");
+                form.write(&left_out, out);
+            }
+            Kind::Multipart(multipart) => {
+                out(b"m");
+                multipart.write(&left_out, out);
+            }
+            Kind::Json(_) | Kind::Bytes => {
+                out(b"b");
+                out(self.bytes);
+            }
+        }
+    }
+}
+
+/// Whether the content may hold a key, by its header fields alone: a form or JSON, and not coded.
+pub fn may_hold_key(content_type: Option<&str>, content_encoding: Option<&str>) -> bool {
+    promise(content_type, content_encoding).is_some()
+}
+
+/// Whether the content is JSON by its header fields alone, and not coded.
+pub(crate) fn may_hold_json(content_type: Option<&str>, content_encoding: Option<&str>) -> bool {
+    matches!(promise(content_type, content_encoding), Some(Promise::Json))
+}
+
+/// The key of a request, from the value of its header field and from its content.
+///
+/// 1. In a form the content's key wins and the header is ignored, whatever it holds: browsers may add one of their own.
+/// 2. In JSON both must be the same key, where both are there.
+/// 3. Otherwise the header's.
+pub fn choose_key(header: Option<&str>, content: &Content, field: &str) -> Result<Option<Key>, InvalidKey> {
+    let held = content.key(field)?;
+    if held.is_some() && content.is_form() {
+        return Ok(held);
+    }
+    match (header.map(Key::from_header).transpose()?, held) {
+        (Some(sent), Some(held)) if sent != held => Err(InvalidKey::Disagrees),
+        (Some(sent), _) => Ok(Some(sent)),
+        (None, held) => Ok(held),
+    }
+}
+
+fn promise(content_type: Option<&str>, content_encoding: Option<&str>) -> Option<Promise> {
+    // RFC 9110 §12.5.3: `identity` is no coding.
+    let is_coded = content_encoding
+        .unwrap_or_default()
+        .split(',')
+        .map(|coding| coding.trim_matches([' ', '\t']))
+        .any(|coding| !coding.is_empty() && !coding.eq_ignore_ascii_case("identity"));
+    if is_coded {
+        return None;
+    }
+    match media_type(content_type?).as_str() {
+        "application/x-www-form-urlencoded" => Some(Promise::Form),
+        "multipart/form-data" => Some(Promise::Multipart),
+        "application/json" => Some(Promise::Json),
+        other if other.ends_with("+json") => Some(Promise::Json),
+        _ => None,
+    }
+}

@@ -1,0 +1,232 @@
+//! What now, for this record, this owner, this attempt, at this time?
+
+use crate::{
+    answer::{head::Head, refusal::Refusal},
+    http::date::{Millis, after},
+    policy::Unanswered,
+    stored::{
+        attempt::Attempt,
+        record::{Cause, Claim, Kept, Owner, Record, known_end, lives, unknown_until},
+    },
+};
+
+/// What to do with an attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Store the claim, then run the effect.
+    Execute(Claim),
+    /// Ask the origin what became of the effect; [`probed`] takes its answer.
+    Probe {
+        /// Path and query to GET at the origin.
+        path: String,
+    },
+    /// Answer from the record without running the effect.
+    Replay {
+        /// Status and header lines.
+        head: Head,
+        /// Until when it is remembered.
+        expires: Millis,
+    },
+    /// The first request runs: wait for its end at most so long, then decide again.
+    Wait {
+        /// Seconds, at least 1.
+        seconds: u32,
+    },
+    /// Answer with a refusal.
+    Refuse {
+        /// What is said.
+        refusal: Refusal,
+        /// Until when something is remembered.
+        expires: Option<Millis>,
+    },
+}
+
+/// Decides on an attempt. `waited` says that this attempt has used its wait already. The order of the table
+/// in the module's documentation is the order of the rules.
+pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: bool, now: Millis) -> Decision {
+    let Some(record) = record.filter(|r| lives(r, owner, now)) else {
+        // What has expired still counts executions until it is deleted.
+        return Decision::Execute(claim(owner, record.map(Record::claim), attempt, now));
+    };
+    let refuse = |refusal| Decision::Refuse { refusal, expires: known_end(record) };
+    if record.claim().fingerprint != attempt.fingerprint {
+        return refuse(Refusal::Reused);
+    }
+    match record {
+        Record::Claimed(claimed) if owner.owns(claimed) => in_progress(attempt, waited),
+        Record::Accepted(delivery) => match unknown_until(delivery, owner, now) {
+            None => in_progress(attempt, waited),
+            expires => Decision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires },
+        },
+        Record::Claimed(claimed) => {
+            if attempt.terms.unanswered == Unanswered::Rerun && now < claimed.lease_until {
+                let rest = (claimed.lease_until - now).div_ceil(1000);
+                return refuse(Refusal::InProgress { retry_after: u32::try_from(rest).unwrap_or(u32::MAX).max(1) });
+            }
+            unanswered(record, owner, attempt, now)
+        }
+        Record::Completed { kept: Kept::Reply(head), expires, .. } => {
+            Decision::Replay { head: head.clone(), expires: *expires }
+        }
+        Record::Completed { kept: Kept::Tombstone { status }, .. } => {
+            refuse(Refusal::ReplyUnavailable { status: *status })
+        }
+        Record::Unknown { cause: Cause::Ambiguous, status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
+        Record::Unknown { cause: Cause::Unanswered, .. } => unanswered(record, owner, attempt, now),
+    }
+}
+
+/// The first request runs.
+fn in_progress(attempt: &Attempt, waited: bool) -> Decision {
+    if attempt.terms.wait > 0 && !waited {
+        Decision::Wait { seconds: attempt.terms.wait }
+    } else {
+        Decision::Refuse { refusal: Refusal::InProgress { retry_after: 1 }, expires: None }
+    }
+}
+
+/// What the route says of an execution that ended without an answer.
+fn unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
+    match &attempt.terms.unanswered {
+        Unanswered::Rerun => Decision::Execute(claim(owner, Some(record.claim()), attempt, now)),
+        Unanswered::Probe(template) => Decision::Probe { path: filled(template, attempt.scoped_key.as_str()) },
+        Unanswered::Hold => Decision::Refuse {
+            refusal: Refusal::OutcomeUnknown { status: status(record) },
+            expires: Some(record.expires()),
+        },
+    }
+}
+
+/// A probe's path with the key in its place.
+pub(super) fn filled(template: &str, key: &str) -> String {
+    let mut at = template.char_indices().filter(|(_, c)| *c == '{').map(|(at, _)| at);
+    let place = at.find_map(|at| {
+        let (before, rest) = template.split_at_checked(at)?;
+        Some((before, rest.strip_prefix("{key}")?))
+    });
+    place.map_or_else(|| template.to_owned(), |(before, after)| [before, key, after].concat())
+}
+
+/// What the origin said when it was asked for the effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// 2xx: this is the answer.
+    Answer,
+    /// 404: it did not happen.
+    Nothing,
+    /// Anything else, or nothing at all.
+    Unclear,
+}
+
+impl Found {
+    /// Reads a probe's status.
+    pub fn of(status: Option<u16>) -> Self {
+        match status {
+            Some(200..=299) => Self::Answer,
+            Some(404) => Self::Nothing,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// Decides after a probe. The record must still be of unknown fate for the same request, else another attempt
+/// has moved it and [`decide`] is asked anew.
+pub fn probed(
+    record: Option<&Record>,
+    owner: Owner,
+    attempt: &Attempt,
+    found: Found,
+    kept: Kept,
+    now: Millis,
+) -> Probed {
+    let Some(record) = record.filter(|r| lives(r, owner, now) && r.claim().fingerprint == attempt.fingerprint) else {
+        return Probed::Moved;
+    };
+    match record {
+        Record::Completed { .. } | Record::Accepted(_) | Record::Unknown { cause: Cause::Ambiguous, .. } => {
+            return Probed::Moved;
+        }
+        Record::Claimed(held) if owner.owns(held) => return Probed::Moved,
+        Record::Claimed(_) | Record::Unknown { cause: Cause::Unanswered, .. } => {}
+    }
+    let old = record.claim();
+    match found {
+        Found::Answer => {
+            Probed::Store(Record::Completed { claim: old.clone(), expires: after(now, old.retention), kept })
+        }
+        Found::Nothing => Probed::Execute(claim(owner, Some(old), attempt, now)),
+        Found::Unclear => {
+            Probed::Refuse { refusal: Refusal::OutcomeUnknown { status: status(record) }, expires: record.expires() }
+        }
+    }
+}
+
+/// As [`probed`], where `asked` is the record for which [`decide`] called for the probe. An answer that was given
+/// before another execution began says nothing about that one: taken for its fate, a late 404 would run the effect
+/// twice.
+pub fn probed_since(
+    asked: Option<&Record>,
+    record: Option<&Record>,
+    owner: Owner,
+    attempt: &Attempt,
+    found: Found,
+    kept: Kept,
+    now: Millis,
+) -> Probed {
+    if record.map(Record::claim) == asked.map(Record::claim) {
+        probed(record, owner, attempt, found, kept, now)
+    } else {
+        Probed::Moved
+    }
+}
+
+/// What to do after a probe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Probed {
+    /// Store this, then decide anew: it is replayed.
+    Store(Record),
+    /// Store the claim, then run the effect.
+    Execute(Claim),
+    /// The fate stays unknown.
+    Refuse {
+        /// What is said.
+        refusal: Refusal,
+        /// Until when it is remembered.
+        expires: Millis,
+    },
+    /// Something else has happened meanwhile: decide anew.
+    Moved,
+}
+
+fn claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -> Claim {
+    let last = before.map_or(0, |c| c.generation).max(owner.latest);
+    Claim {
+        generation: last.saturating_add(1),
+        fingerprint: attempt.fingerprint.clone(),
+        lease_until: after(now, attempt.terms.lease),
+        retention: attempt.terms.retention,
+    }
+}
+
+fn status(record: &Record) -> Option<u16> {
+    match record {
+        Record::Unknown { status, .. } => *status,
+        Record::Claimed(_) | Record::Accepted(_) | Record::Completed { .. } => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    fn check(template: &str, expect: &str) {
+        assert_eq!(filled(template, "K"), expect, "{template}");
+    }
+
+    #[test]
+    fn a_probe_has_the_key_in_its_place() {
+        check("/lookup/{key}", "/lookup/K");
+        check("/{key}/state?a={b}", "/K/state?a={b}");
+        check("/{k}/é{{key}", "/{k}/é{K");
+    }
+}

@@ -1,0 +1,34 @@
+//! The state machine: what now, for this record, this owner, this attempt, at this time.
+//!
+//! A key is free, claimed by one execution, completed, or of unknown fate. [`decide`] is asked for every
+//! attempt, [`settle`] when an execution ends, [`tidy`] when the alarm rings. The shell stores what they
+//! return in the same synchronous section in which it asked.
+//!
+//! | record | fingerprint | owner | `unanswered` | decision |
+//! |---|---|---|---|---|
+//! | none, expired | | | | execute |
+//! | claimed | other | | | refuse: reused |
+//! | claimed | same | alive | | wait, then refuse: in progress |
+//! | claimed | same | gone | hold | refuse: outcome unknown |
+//! | claimed | same | gone | probe | probe |
+//! | claimed | same | gone, lease runs | rerun | refuse: in progress |
+//! | claimed | same | gone, lease over | rerun | execute |
+//! | completed | other | | | refuse: reused |
+//! | completed, reply | same | | | replay |
+//! | completed, tombstone | same | | | refuse: reply unavailable |
+//! | unknown | other | | | refuse: reused |
+//! | unknown, ambiguous | same | | | refuse: outcome unknown |
+//! | unknown, unanswered | same | | hold | refuse: outcome unknown |
+//! | unknown, unanswered | same | | probe | probe |
+//! | unknown, unanswered | same | | rerun | execute |
+//! | accepted | other | | | refuse: reused |
+//! | accepted, goes on | same | | | wait, then refuse: in progress |
+//! | accepted, of unknown fate | same | | | refuse: outcome unknown |
+
+pub mod accepted;
+pub mod alarm;
+pub mod attempt;
+pub mod backoff;
+pub mod look;
+pub mod outcome;
+pub mod transition;

@@ -1,0 +1,165 @@
+//! State transitions: one winner, its effect in the same write, and what is stored of an entity.
+//!
+//! | state | decision |
+//! |---|---|
+//! | where the transition ends | nothing, not won |
+//! | one that it starts from | changed, won |
+//! | any other, also one that the policy no longer knows | conflict |
+//!
+//! What is to be stored is stored in one write: the entity, the entry of its history, and the effect in its outbox.
+
+use crate::{
+    answer::refusal::Refusal,
+    http::date::{Millis, rfc3339},
+    json::{
+        select::{Found, find, json},
+        write::quote,
+    },
+    key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
+    policy::{Keep, Machine, Policy, Route, Transition},
+    stored::{
+        attempt::{Attempt, Terms},
+        entity::Entity,
+    },
+};
+
+/// Bytes of the member `by`, as written.
+pub const LONGEST_BY: usize = 1024;
+
+/// Bytes of a transition's content: with what is added it stays one row.
+pub const LONGEST_CONTENT: u64 = 900_000;
+
+/// A caller's content: nothing, or JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Given<'t> {
+    text: Option<&'t str>,
+    by: Option<&'t str>,
+}
+
+impl<'t> Given<'t> {
+    /// Reads a transition's content.
+    pub fn parse(bytes: &'t [u8]) -> Result<Self, Refusal> {
+        if bytes.is_empty() {
+            return Ok(Self::default());
+        }
+        let invalid = |message| Err(Refusal::ContentInvalid { message });
+        let text = match json(bytes) {
+            Ok(text) => text,
+            Err(not_json) => return invalid(not_json.sentence()),
+        };
+        let by = match find(text, &["by".to_owned()]) {
+            Found::Nothing => None,
+            Found::Value(by) if by.len() <= LONGEST_BY => Some(by),
+            Found::Value(_) => {
+                return invalid(["The member by is longer than ", &LONGEST_BY.to_string(), " bytes."].concat());
+            }
+            Found::Twice => return invalid("The member by occurs twice.".to_owned()),
+        };
+        Ok(Self { text: Some(text), by })
+    }
+}
+
+/// What becomes of a transition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The caller wins: store all of it in one write.
+    Won(Box<Won>),
+    /// It is there already.
+    There,
+    /// Its state does not allow it.
+    Conflict(Refusal),
+}
+
+/// What the winner's transition stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Won {
+    /// The entity as it now is.
+    pub entity: Entity,
+    /// What its history gets under the entity's version: JSON, as it is told and as it is stored.
+    pub entry: String,
+    /// What its outbox gets under the entity's version.
+    pub effect: Option<Outgoing>,
+}
+
+/// An effect on its way: what is handed to the object of its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outgoing {
+    /// On which terms.
+    pub attempt: Attempt,
+    /// Path and query at the origin.
+    pub path: String,
+    /// JSON: machine, id, transition, and the caller's content.
+    pub content: String,
+}
+
+/// Decides on a transition of an entity; `None` is one of which nothing is stored. An error only where no key can be
+/// made of the names.
+pub fn step(
+    policy: &Policy,
+    machine: &Machine,
+    transition: &Transition,
+    id: &str,
+    entity: Option<&Entity>,
+    given: &Given<'_>,
+    now: Millis,
+) -> Result<Step, InvalidKey> {
+    let fresh = Entity { state: machine.initial.clone(), version: 0, ran: Vec::new(), pending: Vec::new() };
+    let mut entity = entity.cloned().unwrap_or(fresh);
+    if entity.state == transition.to {
+        return Ok(Step::There);
+    }
+    if !transition.from.contains(&entity.state) {
+        return Ok(Step::Conflict(Refusal::StateConflict { state: entity.state }));
+    }
+    entity.state.clone_from(&transition.to);
+    entity.version = entity.version.saturating_add(1);
+    let mut effect = None;
+    if let Some(path) = &transition.effect {
+        // A transition that comes round again has an effect of its own.
+        let again = entity.ran.contains(&transition.name).then_some(entity.version);
+        effect = Some(outgoing(policy, path, &machine.name, id, &transition.name, again, given)?);
+        entity.pending.push(entity.version);
+        if again.is_none() {
+            entity.ran.push(transition.name.clone());
+        }
+    }
+    let mut entry = String::from("{\"transition\":");
+    quote(&transition.name, &mut entry);
+    entry.push_str(",\"time\":");
+    quote(&rfc3339(now), &mut entry);
+    entry.push_str(",\"by\":");
+    entry.push_str(given.by.unwrap_or("null"));
+    entry.push('}');
+    Ok(Step::Won(Box::new(Won { entity, entry, effect })))
+}
+
+fn outgoing(
+    policy: &Policy,
+    path: &str,
+    machine: &str,
+    id: &str,
+    transition: &str,
+    again: Option<u32>,
+    given: &Given<'_>,
+) -> Result<Outgoing, InvalidKey> {
+    let mut content = String::from("{\"machine\":");
+    quote(machine, &mut content);
+    content.push_str(",\"id\":");
+    quote(id, &mut content);
+    content.push_str(",\"transition\":");
+    quote(transition, &mut content);
+    content.push_str(",\"body\":");
+    content.push_str(given.text.unwrap_or("null"));
+    content.push('}');
+    let mut scope = Scope::new("");
+    scope.add("machine", machine);
+    scope.add("entity", id);
+    let key = again.map_or_else(|| transition.to_owned(), |again| [transition, "/", &again.to_string()].concat());
+    let usual = Route::default();
+    let route = policy.route("POST", path).unwrap_or(&usual);
+    // A declined effect is remembered: nobody could send it with other content.
+    let terms = Terms { keep: Keep::Definite, ..Terms::of(policy, route) };
+    let scoped_key = ScopedKey::derive(&scope, &Key::from_content(&key)?)?;
+    let attempt = Attempt::of_json(policy, scoped_key, path, content.as_bytes(), &[], terms);
+    Ok(Outgoing { attempt, path: path.to_owned(), content })
+}

@@ -1,0 +1,108 @@
+//! The fields of a head: their names, what each is for, and all of them as one text, the way a platform gives them.
+
+/// All fields of a head: `name,value` for each line, parted by `\n`, names in lower case. A name holds no comma and
+/// a value no line feed (RFC 9110 §5.1, §5.5). Repeated lines come as one, joined by `, ` (§5.3).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fields(String);
+
+impl Fields {
+    /// Takes the platform's text as it is.
+    pub fn new(pairs: String) -> Self {
+        Self(pairs)
+    }
+
+    /// What [`Fields::new`] took.
+    pub fn as_text(&self) -> &str {
+        &self.0
+    }
+
+    /// Name and value of each line.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.split('\n').filter_map(|pair| pair.split_once(','))
+    }
+
+    /// The value of a field; `name` in any case.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.pairs().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
+
+    /// The names of the fields that only the gate may set.
+    pub fn internal(&self) -> impl Iterator<Item = &str> {
+        self.pairs().map(|(name, _)| name).filter(|name| is_internal(name))
+    }
+
+    /// What `Content-Length` announces, in bytes.
+    pub fn content_length(&self) -> Option<u64> {
+        self.get("content-length").and_then(|length| length.parse().ok())
+    }
+}
+
+/// `Idempotency-Status`: what the gate did, on every answer of a matched route.
+pub const STATUS: &str = "idempotency-status";
+
+/// `Idempotency-Expires`: until when something is remembered, an HTTP date.
+pub const EXPIRES: &str = "idempotency-expires";
+
+/// `Idempotent-Replayed: true` on a replay.
+pub const REPLAYED: &str = "idempotent-replayed";
+
+/// What pages of other origins may read where the origin lets them read anything.
+pub const EXPOSED: &str = "Idempotency-Status, Idempotency-Expires, Idempotent-Replayed, Retry-After";
+
+/// Fields that belong to one connection or frame one message (RFC 9110 §7.6.1, §6.6.2; RFC 9112 §6), and that a
+/// replay therefore never repeats. A field that `Connection` names is left out as well.
+const OF_ONE_HOP: [&str; 8] =
+    ["connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
+
+/// Fields that only the gate may set, in either direction; `name` in lower case.
+pub fn is_internal(name: &str) -> bool {
+    [STATUS, EXPIRES, REPLAYED].contains(&name) || name.starts_with("oncekey-") || name.starts_with("x-oncekey-")
+}
+
+/// Fields that describe a request's content or ask for a part of it: a probe has neither.
+pub fn of_content() -> &'static [&'static str] {
+    &[
+        "content-type",
+        "content-encoding",
+        "content-language",
+        "content-length",
+        "content-location",
+        "content-range",
+        "transfer-encoding",
+        "expect",
+        "range",
+    ]
+}
+
+/// Whether a field may be kept, as far as its name tells.
+pub(crate) fn is_kept(name: &str) -> bool {
+    !is_internal(name) && !OF_ONE_HOP.contains(&name)
+}
+
+/// Whether an answer of that status has no content (RFC 9110 §15.3.5, §15.3.6, §15.4.5).
+pub fn has_no_content(status: u16) -> bool {
+    matches!(status, 204 | 205 | 304)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fields;
+
+    fn check(pairs: &str, name: &str, expect: Option<&str>) {
+        assert_eq!(Fields::new(pairs.to_owned()).get(name), expect, "{name} in {pairs:?}");
+    }
+
+    #[test]
+    fn values_with_commas_stay_whole() {
+        check("a,1, 2\nb,x", "a", Some("1, 2"));
+        check("a,1\nb,", "b", Some(""));
+        check("a,1", "A", Some("1"));
+        check("a,1", "b", None);
+        check("", "a", None);
+    }
+    #[test]
+    fn internal_names() {
+        let fields = Fields::new("idempotency-status,x\noncekey-a,1\nx-a,2".to_owned());
+        assert_eq!(fields.internal().collect::<Vec<_>>(), ["idempotency-status", "oncekey-a"]);
+    }
+}

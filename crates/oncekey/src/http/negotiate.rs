@@ -1,0 +1,146 @@
+//! What a request's head says about the answer it can take: content negotiation, codings, web origins, secrets.
+
+/// How a refusal must be worded for the caller.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Audience {
+    /// An HTML fragment instead of problem details.
+    pub html: bool,
+    /// The web origin that may read a refusal across origins, one of the policy's `cors`.
+    pub allow_origin: Option<String>,
+}
+
+/// Whether a caller prefers a refusal as HTML: htmx does, and so does whoever ranks `text/html` above JSON
+/// (RFC 9110 §12.5.1). Equal ranks get problem details.
+pub fn prefers_html(accept: Option<&str>, hx_request: Option<&str>) -> bool {
+    if hx_request.is_some_and(|value| value.trim() == "true") {
+        return true;
+    }
+    let Some(accept) = accept else {
+        return false;
+    };
+    let html = rank(accept, &["text/html"], "text/*");
+    let json = rank(accept, &["application/problem+json", "application/json"], "application/*");
+    html > json
+}
+
+/// The quality of a media type in thousandths; the most specific range that names it counts.
+fn rank(accept: &str, types: &[&str], group: &str) -> u32 {
+    let of = |wanted: &[&str]| {
+        accept
+            .split(',')
+            .filter_map(range)
+            .filter(|(name, _)| wanted.iter().any(|w| w.eq_ignore_ascii_case(name)))
+            .map(|(_, quality)| quality)
+            .max()
+    };
+    of(types).or_else(|| of(&[group])).or_else(|| of(&["*/*"])).unwrap_or(0)
+}
+
+/// A name and its quality in thousandths, 1000 unless `q` says less (RFC 9110 §12.4.2).
+fn range(item: &str) -> Option<(&str, u32)> {
+    let mut parts = item.split(';');
+    let name = parts.next().map(str::trim).filter(|name| !name.is_empty())?;
+    let quality = parts
+        .filter_map(|part| part.split_once('='))
+        .find(|(name, _)| name.trim().eq_ignore_ascii_case("q"))
+        .map_or(1000, |(_, value)| thousandths(value.trim()));
+    Some((name, quality))
+}
+
+/// `0.5` is 500; what is no quality is 0.
+fn thousandths(text: &str) -> u32 {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let Ok(whole) = whole.parse::<u32>() else {
+        return 0;
+    };
+    let mut digits = fraction.chars().map(|c| c.to_digit(10).unwrap_or(0)).chain([0, 0, 0]);
+    let part = (0..3).fold(0, |sum, _| sum * 10 + digits.next().unwrap_or(0));
+    (whole.min(1) * 1000 + part).min(1000)
+}
+
+/// Whether a caller takes a content coding (RFC 9110 §12.5.3). Without the header it is taken to want none:
+/// content without a coding is always acceptable.
+pub fn accepts_coding(accept_encoding: Option<&str>, coding: &str) -> bool {
+    let Some(accept) = accept_encoding else {
+        return false;
+    };
+    coding.split(',').map(str::trim).all(|coding| {
+        let of = |wanted: &str| {
+            accept
+                .split(',')
+                .filter_map(range)
+                .find(|(name, _)| name.eq_ignore_ascii_case(wanted) || is_alias(name, wanted))
+                .map(|(_, quality)| quality > 0)
+        };
+        of(coding).or_else(|| of("*")).unwrap_or(false)
+    })
+}
+
+/// `x-gzip` is `gzip` (RFC 9110 §8.4.1.3).
+fn is_alias(one: &str, other: &str) -> bool {
+    let plain = |name: &str| name.trim_start_matches("x-").to_ascii_lowercase();
+    plain(one) == "gzip" && plain(other) == "gzip"
+}
+
+/// Whether the platform can undo a coding.
+pub fn can_decode(coding: &str) -> bool {
+    let coding = coding.trim();
+    coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("br")
+}
+
+/// Whether an answer's `Access-Control-Allow-Origin` lets a page of that web origin read it.
+pub fn allows(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
+    match (allow_origin.map(str::trim), origin) {
+        (Some("*"), Some(_)) => true,
+        (Some(allowed), Some(origin)) => allowed == origin,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{accepts_coding, allows, prefers_html};
+
+    fn check_html(accept: &str, expect: bool) {
+        assert_eq!(prefers_html(Some(accept), None), expect, "{accept}");
+    }
+    fn check_coding(accept: &str, coding: &str, expect: bool) {
+        assert_eq!(accepts_coding(Some(accept), coding), expect, "{accept} / {coding}");
+    }
+
+    #[test]
+    fn html_where_it_ranks_higher() {
+        check_html("text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8", true);
+        check_html("text/html", true);
+        check_html("text/*, application/json;q=0.9", true);
+        check_html("TEXT/HTML;Q=1, */*;q=.1", true);
+        check_html("text/html, application/json", false);
+        check_html("text/html;q=0.5, application/problem+json;q=0.6", false);
+        check_html("*/*", false);
+        check_html("", false);
+        check_html("text/html;q=0", false);
+        check_html("text/html;q=bad", false);
+        assert!(prefers_html(Some("application/json"), Some("true")));
+        assert!(!prefers_html(None, Some("false")));
+    }
+    #[test]
+    fn codings() {
+        check_coding("gzip, br", "br", true);
+        check_coding("gzip;q=0", "gzip", false);
+        check_coding("*", "br", true);
+        check_coding("*;q=0, gzip", "gzip", true);
+        check_coding("*;q=0, gzip", "br", false);
+        check_coding("x-gzip", "gzip", true);
+        check_coding("identity", "gzip", false);
+        check_coding("gzip", "gzip, br", false);
+        assert!(!accepts_coding(None, "gzip"));
+    }
+    #[test]
+    fn web_origins() {
+        assert!(allows(Some("*"), Some("https://a.example")));
+        assert!(allows(Some("https://a.example"), Some("https://a.example")));
+        assert!(!allows(Some("https://a.example"), Some("https://a.example.evil")));
+        assert!(!allows(None, Some("https://a.example")));
+        assert!(!allows(Some("*"), None));
+    }
+}

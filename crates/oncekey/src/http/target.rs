@@ -1,0 +1,124 @@
+//! The target of a request: its parts as sent, and the path by which routes are chosen.
+
+use crate::http::percent::decode_unreserved;
+
+/// What a request is aimed at (RFC 9110 §7.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Target<'a> {
+    /// As sent: methods are case-sensitive.
+    pub method: &'a str,
+    /// As sent, from the first `/`, with `?` and the query where there is one.
+    pub path_and_query: &'a str,
+}
+
+/// The parts of an absolute URL, byte for byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts<'a> {
+    /// `http` or `https`; empty where the URL has none.
+    pub scheme: &'a str,
+    /// Host and port.
+    pub host: &'a str,
+    /// Path and query, from the first slash on; a fragment is not part of a request (RFC 9110 §7.1).
+    pub path_and_query: &'a str,
+    /// The path alone.
+    pub path: &'a str,
+    /// What follows the question mark; empty without one.
+    pub query: &'a str,
+}
+
+/// Splits an absolute URL. Where there is no path it is `/`.
+pub fn split(url: &str) -> Parts<'_> {
+    // RFC 3986 §3.1: nothing but these stands before the colon of a scheme.
+    let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let (scheme, rest) = url
+        .split_once(':')
+        .filter(|(scheme, _)| scheme.chars().all(of_scheme))
+        .and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?)))
+        .unwrap_or(("", url));
+    let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, target) = rest.split_at_checked(at).unwrap_or((rest, ""));
+    let target = target.split_once('#').map_or(target, |(target, _)| target);
+    let target = if target.is_empty() { "/" } else { target };
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    Parts { scheme, host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
+}
+
+/// The path by which routes are chosen: percent-encoded unreserved characters decoded (RFC 3986 §6.2.2.2) and dot
+/// segments removed (§5.2.4), since the runtime removes them on the way to the origin, and what the origin will
+/// serve decides what is protected.
+pub fn normal(path: &str) -> String {
+    let decoded = decode_unreserved(path);
+    let mut out: Vec<&str> = Vec::new();
+    let mut segments = decoded.split('/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        let last = segments.peek().is_none();
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    out.pop();
+                }
+                if last {
+                    out.push("");
+                }
+            }
+            segment => out.push(segment),
+        }
+    }
+    let mut path = String::with_capacity(decoded.len() + 1);
+    for segment in out {
+        path.push('/');
+        path.push_str(segment);
+    }
+    if path.is_empty() {
+        path.push('/');
+    }
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{normal, split};
+    use crate::http::percent::decode_segment;
+
+    fn check_split(url: &str, host: &str, path: &str, query: &str) {
+        let parts = split(url);
+        assert_eq!((parts.host, parts.path, parts.query), (host, path, query), "{url}");
+    }
+    fn check_normal(path: &str, expect: &str) {
+        assert_eq!(normal(path), expect, "{path}");
+    }
+
+    #[test]
+    fn a_url_in_parts() {
+        check_split("http://a.example:80/x/y?q=1&r", "a.example:80", "/x/y", "q=1&r");
+        check_split("http://a.example", "a.example", "/", "");
+        check_split("http://a.example?q", "a.example", "/", "q");
+        check_split("http://a.example/x#f?g", "a.example", "/x", "");
+        check_split("http://a/x?y?z", "a", "/x", "y?z");
+    }
+    #[test]
+    fn a_scheme_stands_before_two_slashes() {
+        for (url, scheme) in [("http://a/", "http"), ("https://a", "https"), ("a:80/x", ""), ("/x://y", "")] {
+            assert_eq!(split(url).scheme, scheme, "{url}");
+        }
+    }
+    #[test]
+    fn what_the_origin_will_serve_decides() {
+        check_normal("/a/b", "/a/b");
+        check_normal("/a/./b/", "/a/b/");
+        check_normal("/free/../pay/x", "/pay/x");
+        check_normal("/free/%2e%2E/pay/x", "/pay/x");
+        check_normal("/..", "/");
+        check_normal("/a/..", "/");
+        check_normal("/a/.", "/a/");
+        check_normal("/%70ay", "/pay");
+        check_normal("/a%2Fb", "/a%2Fb");
+        check_normal("//a", "//a");
+    }
+    #[test]
+    fn a_segment_decoded() {
+        assert_eq!(decode_segment("a%20b%2F").as_deref(), Some("a b/"));
+        assert_eq!(decode_segment("a%2"), None);
+        assert_eq!(decode_segment("%ff"), None);
+    }
+}

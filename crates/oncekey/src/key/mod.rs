@@ -1,0 +1,155 @@
+//! The client's key, the scope it is valid in, and the scoped key that both become.
+
+pub mod item;
+pub mod scope;
+pub mod scoped;
+
+/// The most characters a key may have, after unquoting.
+pub const LONGEST: usize = 255;
+
+/// The client's value, one per intent: 1 to 255 printable ASCII characters, not all of them spaces.
+///
+/// Two keys are one only if they are equal byte for byte.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(String);
+
+impl Key {
+    /// Reads the value of the key's header field.
+    ///
+    /// The value is a structured-field String whose parameters are ignored (draft §2.1, RFC 9651 §3.3.3), or bare:
+    /// printable ASCII without comma, quote, backslash or space. Repeated lines arrive joined by a comma (RFC 9110
+    /// §5.2) and are therefore no key. White space around the value does not belong to it (RFC 9110 §5.5).
+    pub fn from_header(value: &str) -> Result<Key, InvalidKey> {
+        let value = value.trim_matches([' ', '\t']);
+        if !value.is_ascii() {
+            return Err(InvalidKey::NotAscii);
+        }
+        if value.is_empty() {
+            return Err(InvalidKey::Blank);
+        }
+        if value.starts_with('"') {
+            return match item::string(value) {
+                Some(key) => Key::from_content(&key),
+                None => Err(malformed(value)),
+            };
+        }
+        if value.contains(',') {
+            return Err(InvalidKey::Repeated);
+        }
+        if value.bytes().all(|byte| matches!(byte, 0x21..=0x7e if !matches!(byte, b'"' | b'\\'))) {
+            return Key::from_content(value);
+        }
+        Err(InvalidKey::Malformed)
+    }
+
+    /// Reads the value of the key's form field or JSON member, literally: nothing is unquoted or trimmed.
+    pub fn from_content(value: &str) -> Result<Key, InvalidKey> {
+        if !value.bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
+            return Err(if value.is_ascii() { InvalidKey::Malformed } else { InvalidKey::NotAscii });
+        }
+        if value.len() > LONGEST {
+            return Err(InvalidKey::TooLong { length: value.len() });
+        }
+        if value.bytes().all(|byte| byte == b' ') {
+            return Err(InvalidKey::Blank);
+        }
+        Ok(Key(value.to_owned()))
+    }
+
+    /// The key without quotes.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether the key is a UUID in its hyphenated form (RFC 9562 §4), in letters of any case.
+    pub fn is_uuid(&self) -> bool {
+        self.0.len() == 36
+            && self.0.bytes().enumerate().all(|(at, byte)| match at {
+                8 | 13 | 18 | 23 => byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            })
+    }
+}
+
+/// Why a key is refused. Nothing of the request is repeated in the words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InvalidKey {
+    /// Empty, or spaces only.
+    Blank,
+    /// Longer than [`LONGEST`] characters after unquoting.
+    TooLong {
+        /// The length found, in bytes.
+        length: usize,
+    },
+    /// A character outside ASCII.
+    NotAscii,
+    /// Neither a structured-field String nor a bare key, or a control character in the content's key.
+    Malformed,
+    /// More than one key: repeated header lines, or a field or member that occurs twice.
+    Repeated,
+    /// The header and the JSON member hold different keys.
+    Disagrees,
+    /// The JSON member is not a string, or the form field is a file.
+    NotAString,
+    /// The caller is anonymous, and the key is not a UUID.
+    NotUuid,
+}
+
+impl InvalidKey {
+    /// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
+    pub fn detail(&self) -> &'static str {
+        match self {
+            InvalidKey::Blank => "The idempotency key is blank.",
+            InvalidKey::TooLong { .. } => "The idempotency key is longer than 255 characters.",
+            InvalidKey::NotAscii => "The idempotency key holds a character outside printable ASCII.",
+            InvalidKey::Malformed => {
+                "The idempotency key is neither a quoted string nor a bare value of printable ASCII without comma, quote, backslash or space."
+            }
+            InvalidKey::Repeated => {
+                "More than one idempotency key was sent: the header, the form field or the JSON member is repeated."
+            }
+            InvalidKey::Disagrees => {
+                "The idempotency key in the header and the one in the JSON content are not the same."
+            }
+            InvalidKey::NotAString => "The idempotency key in the content is not a string.",
+            InvalidKey::NotUuid => "Without credentials only a UUID is accepted as idempotency key.",
+        }
+    }
+}
+
+/// Whether `text` can be a key. Small enough for the browser: it needs no parser.
+pub fn is_key(text: &str) -> bool {
+    matches!(text.len(), 1..=LONGEST)
+        && text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
+        && text.bytes().any(|byte| byte != b' ')
+}
+
+/// A key as a structured-field String (RFC 9651 §4.1.6): quoted, with `"` and `\` escaped.
+#[allow(clippy::single_char_add_str, reason = "`push` encodes any character: more code for the browser module")]
+pub fn quote(key: &str) -> String {
+    let mut quoted = String::from("\"");
+    for (place, byte) in key.bytes().enumerate() {
+        if matches!(byte, b'"' | b'\\') {
+            quoted.push_str("\\");
+        }
+        quoted.push_str(key.get(place..=place).unwrap_or_default());
+    }
+    quoted.push_str("\"");
+    quoted
+}
+
+/// Tells two strings apart from one that is broken: only the words of the refusal depend on it.
+fn malformed(value: &str) -> InvalidKey {
+    let mut bytes = value.bytes().skip(1);
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => drop(bytes.next()),
+            b'"' => break,
+            _ => {}
+        }
+    }
+    match bytes.find(|byte| !matches!(byte, b' ' | b'\t')) {
+        Some(b',') => InvalidKey::Repeated,
+        _ => InvalidKey::Malformed,
+    }
+}

@@ -1,0 +1,46 @@
+//! The scoped key, which scope and key become.
+
+use crate::{
+    digest::{Digest, is_digest},
+    key::{InvalidKey, Key, quote, scope::Scope},
+};
+
+/// Scope and key together, as an opaque text of 43 characters of `[A-Za-z0-9_-]`: names the object, and is the key
+/// that the origin sees.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ScopedKey(String);
+
+impl ScopedKey {
+    /// Derives the scoped key; the same scope and key always give the same one.
+    ///
+    /// An anonymous caller's key guards the answer alone, so it must be one that nobody guesses: a UUID.
+    pub fn derive(scope: &Scope, key: &Key) -> Result<ScopedKey, InvalidKey> {
+        if scope.is_anonymous() && !key.is_uuid() {
+            return Err(InvalidKey::NotUuid);
+        }
+        let mut digest = Digest::new("oncekey scoped key 1");
+        digest.part(scope.host.as_bytes());
+        for (attribute, value) in &scope.attributes {
+            digest.optional(Some(attribute.as_bytes()));
+            digest.part(value.as_bytes());
+        }
+        digest.optional(None);
+        digest.part(key.as_str().as_bytes());
+        Ok(ScopedKey(digest.finish()))
+    }
+
+    /// Reads a scoped key as [`ScopedKey::as_str`] gives it.
+    pub fn parse(text: &str) -> Option<ScopedKey> {
+        is_digest(text).then(|| ScopedKey(text.to_owned()))
+    }
+
+    /// The text without quotes.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The value of the header field towards the origin: a structured-field String.
+    pub fn to_header(&self) -> String {
+        quote(&self.0)
+    }
+}

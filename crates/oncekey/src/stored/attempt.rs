@@ -1,0 +1,171 @@
+//! One attempt on the terms of its route, and the text that carries it.
+
+use crate::{
+    content::{Content, ignore::Ignore},
+    fingerprint::{Fingerprint, fingerprint},
+    http::{
+        percent::{decode_segment as unescape, escape},
+        target::Target,
+    },
+    key::scoped::ScopedKey,
+    policy::{Keep, Policy, Queue, Route, ServerError, Unanswered},
+};
+
+/// One transmission of an intent, on a route.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Names the object, and is what the origin sees as the key.
+    pub scoped_key: ScopedKey,
+    /// Tells this request from another under the same key.
+    pub fingerprint: Fingerprint,
+    /// What the route says.
+    pub terms: Terms,
+    /// The header in which the origin expects the key.
+    pub header: String,
+}
+
+/// A route's rules, as far as the object needs them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Terms {
+    /// Whether a declined request is remembered.
+    pub keep: Keep,
+    /// What an ambiguous answer does.
+    pub server_error: ServerError,
+    /// What the lack of an answer does.
+    pub unanswered: Unanswered,
+    /// Seconds until the answer must begin, then the longest silence within it.
+    pub lease: u32,
+    /// Seconds a caller is kept waiting.
+    pub patience: u32,
+    /// Seconds a duplicate waits for the first.
+    pub wait: u32,
+    /// Seconds that a completed or unknown key is remembered.
+    pub retention: u32,
+    /// Bytes of content that are kept at most.
+    pub max_stored: u64,
+}
+
+impl Terms {
+    /// The terms of a route under its policy.
+    pub fn of(policy: &Policy, route: &Route) -> Self {
+        Self {
+            keep: route.keep,
+            server_error: route.server_error,
+            unanswered: route.unanswered.clone(),
+            lease: route.lease,
+            patience: route.patience,
+            wait: route.wait,
+            retention: route.retention,
+            max_stored: policy.max_stored,
+        }
+    }
+}
+
+impl Terms {
+    /// The terms of a queue's messages. What was declined is remembered: nobody can send it with other content.
+    pub fn of_queue(policy: &Policy, queue: &Queue) -> Self {
+        let route = Route::default();
+        Self {
+            keep: Keep::Definite,
+            unanswered: queue.unanswered.clone(),
+            lease: queue.lease,
+            // The lease ends first, so that its end is heard.
+            patience: queue.lease.saturating_add(1),
+            retention: queue.retention,
+            ..Self::of(policy, &route)
+        }
+    }
+}
+
+impl Attempt {
+    /// A POST of JSON that the gate makes itself: an effect, a message, an item.
+    pub fn of_json(
+        policy: &Policy,
+        scoped_key: ScopedKey,
+        path_and_query: &str,
+        content: &[u8],
+        ignore: &[Ignore],
+        terms: Terms,
+    ) -> Self {
+        let json = Some("application/json");
+        let target = Target { method: "POST", path_and_query };
+        let content = Content::parse(json, None, content);
+        let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore);
+        Self { scoped_key, fingerprint, terms, header: policy.header.clone() }
+    }
+}
+
+impl Attempt {
+    /// The text that carries an attempt, and the stored form of an accepted one: a golden file pins it. Printable
+    /// ASCII, words parted by single spaces.
+    pub fn encode(&self) -> String {
+        let terms = &self.terms;
+        let keep = match terms.keep {
+            Keep::Success => "s",
+            Keep::Definite => "d",
+        };
+        let server_error = match terms.server_error {
+            ServerError::Release => "r",
+            ServerError::Hold => "h",
+            ServerError::Keep => "k",
+        };
+        let unanswered = match &terms.unanswered {
+            Unanswered::Hold => "h".to_owned(),
+            Unanswered::Rerun => "r".to_owned(),
+            Unanswered::Probe(path) => format!("p{}", escape(path)),
+        };
+        format!(
+            "{} {} {} {} {} {} {} {} {} {} {}",
+            self.scoped_key.as_str(),
+            self.fingerprint.to_text(),
+            keep,
+            server_error,
+            unanswered,
+            terms.lease,
+            terms.patience,
+            terms.wait,
+            terms.retention,
+            terms.max_stored,
+            escape(&self.header),
+        )
+    }
+
+    /// The attempt that [`Attempt::encode`] wrote; `None` for anything else.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let attempt = Self::decode(&mut words)?;
+        // One form of one attempt: numbers could be written in more than one.
+        (words.next().is_none() && attempt.encode() == text).then_some(attempt)
+    }
+
+    pub(crate) fn decode<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
+        Some(Self {
+            scoped_key: ScopedKey::parse(words.next()?)?,
+            fingerprint: Fingerprint::parse(words.next()?)?,
+            terms: Terms {
+                keep: match words.next()? {
+                    "s" => Keep::Success,
+                    "d" => Keep::Definite,
+                    _ => return None,
+                },
+                server_error: match words.next()? {
+                    "r" => ServerError::Release,
+                    "h" => ServerError::Hold,
+                    "k" => ServerError::Keep,
+                    _ => return None,
+                },
+                unanswered: match words.next()? {
+                    "h" => Unanswered::Hold,
+                    "r" => Unanswered::Rerun,
+                    probe => Unanswered::Probe(unescape(probe.strip_prefix('p')?)?),
+                },
+                lease: words.next()?.parse().ok()?,
+                patience: words.next()?.parse().ok()?,
+                wait: words.next()?.parse().ok()?,
+                retention: words.next()?.parse().ok()?,
+                max_stored: words.next()?.parse().ok()?,
+            },
+            header: unescape(words.next()?)?,
+        })
+    }
+}

@@ -1,0 +1,386 @@
+//! The decision table, the classes of statuses, and the lines of settle, probed, tidy, peek and release.
+use oncekey::{
+    answer::{head::Head, peek::Peek, refusal::Refusal},
+    decide::{
+        alarm::{Tidy, alarm, tidy},
+        attempt::{Decision, Found, Probed, decide, probed, probed_since},
+        look::{Release, peek, release},
+        outcome::{Settlement, Then, settle},
+    },
+    fingerprint::Fingerprint,
+    key::scoped::ScopedKey,
+    policy::{Policy, Unanswered},
+    stored::{
+        attempt::{Attempt, Terms},
+        record::{Cause, Claim, Kept, Owner, Record},
+    },
+};
+
+mod course;
+
+const SCOPED: &str = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
+const SAME: &str = "1.37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
+const OTHER: &str = "1.hU9vxvilLsILVXIMC9GQglHKqHSMVCY8pvVFoWbwuEM";
+
+/// The time of every question: late enough that a lease and a retention lie before it.
+const NOW: u64 = 1_000_000;
+/// Milliseconds of the lease that are left where it runs: not a whole second.
+const REST: u64 = 1_500;
+/// Seconds.
+const RETENTION: u32 = 100;
+/// Where a record lives.
+const EXPIRES: u64 = NOW + 5_000;
+
+fn terms(unanswered: &str, wait: u32) -> Terms {
+    let policy = Policy::parse("").unwrap();
+    let mut terms = Terms::of(&policy, &policy.routes[0]);
+    terms.lease = 10;
+    terms.retention = 30;
+    terms.wait = wait;
+    terms.unanswered = match unanswered {
+        "hold" => Unanswered::Hold,
+        "rerun" => Unanswered::Rerun,
+        _ => Unanswered::Probe("/lookup/{key}?a=1".to_owned()),
+    };
+    terms
+}
+
+fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
+    Attempt {
+        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
+        fingerprint: Fingerprint::parse(if print == "same" { SAME } else { OTHER }).unwrap(),
+        terms: terms(unanswered, wait),
+        header: "Idempotency-Key".to_owned(),
+    }
+}
+
+fn claim(lease_until: u64) -> Claim {
+    Claim { generation: 4, fingerprint: Fingerprint::parse(SAME).unwrap(), lease_until, retention: RETENTION }
+}
+
+fn head() -> Head {
+    Head { status: 201, lines: "location:/orders/1\n".to_owned() }
+}
+
+fn completed(expires: u64, kept: Kept) -> Record {
+    Record::Completed { claim: claim(1), expires, kept }
+}
+
+fn unknown(expires: u64, cause: Cause, status: Option<u16>) -> Record {
+    Record::Unknown { claim: claim(1), expires, cause, status }
+}
+
+/// The words of the table's first column.
+fn record(word: &str) -> Option<Record> {
+    let ago = |seconds: u64| NOW - seconds * 1000;
+    match word {
+        "none" => None,
+        "claimed" => Some(Record::Claimed(claim(NOW + REST))),
+        "claimed-over" => Some(Record::Claimed(claim(ago(1)))),
+        "claimed-long-ago" => Some(Record::Claimed(claim(ago(u64::from(RETENTION))))),
+        "reply" => Some(completed(EXPIRES, Kept::Reply(head()))),
+        "tombstone" => Some(completed(EXPIRES, Kept::Tombstone { status: 200 })),
+        "completed-expired" => Some(completed(NOW, Kept::Reply(head()))),
+        "ambiguous" => Some(unknown(EXPIRES, Cause::Ambiguous, Some(500))),
+        "unanswered" => Some(unknown(EXPIRES, Cause::Unanswered, None)),
+        "unknown-expired" => Some(unknown(NOW, Cause::Unanswered, None)),
+        other => panic!("{other}"),
+    }
+}
+
+const RECORDS: [&str; 10] = [
+    "none",
+    "claimed",
+    "claimed-over",
+    "claimed-long-ago",
+    "reply",
+    "tombstone",
+    "completed-expired",
+    "ambiguous",
+    "unanswered",
+    "unknown-expired",
+];
+
+fn owner(word: &str) -> Owner {
+    Owner { running: (word == "alive").then_some(4), latest: if word == "alive" { 4 } else { 0 } }
+}
+
+/// Record, owner, fingerprint, `unanswered`, wait, and the decision in words; `-` is any. A `claimed-over` has no
+/// lease left, a `claimed-long-ago` no retention either. An owner is `alive` or `gone`, a wait `open`, `used` or `no`.
+const TABLE: &str = "
+none              -     -     -     -    | execute 1
+completed-expired -     -     -     -    | execute 5
+unknown-expired   -     -     -     -    | execute 5
+claimed-long-ago  gone  -     -     -    | execute 5
+claimed           -     other -     -    | 422
+claimed-over      -     other -     -    | 422
+claimed-long-ago  alive other -     -    | 422
+claimed           alive same  -     open | wait 7
+claimed-over      alive same  -     open | wait 7
+claimed-long-ago  alive same  -     open | wait 7
+claimed           alive same  -     -    | in progress 1
+claimed-over      alive same  -     -    | in progress 1
+claimed-long-ago  alive same  -     -    | in progress 1
+claimed           gone  same  hold  -    | unknown until 1101500
+claimed           gone  same  probe -    | probe
+claimed           gone  same  rerun -    | in progress 2
+claimed-over      gone  same  hold  -    | unknown until 1099000
+claimed-over      gone  same  probe -    | probe
+claimed-over      gone  same  rerun -    | execute 5
+reply             -     other -     -    | 422 until 1005000
+reply             -     same  -     -    | replay until 1005000
+tombstone         -     other -     -    | 422 until 1005000
+tombstone         -     same  -     -    | reply unavailable 200 until 1005000
+ambiguous         -     other -     -    | 422 until 1005000
+ambiguous         -     same  -     -    | unknown 500 until 1005000
+unanswered        -     other -     -    | 422 until 1005000
+unanswered        -     same  hold  -    | unknown until 1005000
+unanswered        -     same  probe -    | probe
+unanswered        -     same  rerun -    | execute 5
+";
+
+fn words(decision: Decision) -> String {
+    match decision {
+        Decision::Execute(claim) => {
+            assert_eq!(claim.lease_until, NOW + 10_000);
+            assert_eq!(claim.retention, 30);
+            format!("execute {}", claim.generation)
+        }
+        Decision::Probe { path } => {
+            assert_eq!(path, format!("/lookup/{SCOPED}?a=1"));
+            "probe".to_owned()
+        }
+        Decision::Replay { head: found, expires } => {
+            assert_eq!(found, head());
+            format!("replay until {expires}")
+        }
+        Decision::Wait { seconds } => format!("wait {seconds}"),
+        Decision::Refuse { refusal, expires } => {
+            let mut words = match refusal {
+                Refusal::Reused => "422".to_owned(),
+                Refusal::InProgress { retry_after } => format!("in progress {retry_after}"),
+                Refusal::OutcomeUnknown { status: None } => "unknown".to_owned(),
+                Refusal::OutcomeUnknown { status: Some(s) } => format!("unknown {s}"),
+                Refusal::ReplyUnavailable { status } => format!("reply unavailable {status}"),
+                other => panic!("{other:?}"),
+            };
+            if let Some(at) = expires {
+                words.push_str(&format!(" until {at}"));
+            }
+            words
+        }
+    }
+}
+
+/// Every combination of the columns has its row, the first that names it; every row is one that is met.
+#[test]
+fn the_table() {
+    let rows: Vec<(Vec<&str>, &str)> = TABLE
+        .lines()
+        .filter_map(|line| line.split_once(" | "))
+        .map(|(columns, expect)| (columns.split_whitespace().collect(), expect))
+        .collect();
+    let mut met = vec![false; rows.len()];
+    for record_word in RECORDS {
+        for owner_word in ["alive", "gone"] {
+            // An execution that runs has its claim in the store.
+            if owner_word == "alive" && !record_word.starts_with("claimed") {
+                continue;
+            }
+            for print in ["same", "other"] {
+                for unanswered in ["hold", "probe", "rerun"] {
+                    for (wait, seconds, waited) in [("no", 0, false), ("open", 7, false), ("used", 7, true)] {
+                        let case = [record_word, owner_word, print, unanswered, wait];
+                        let at = rows
+                            .iter()
+                            .position(|(row, _)| row.iter().zip(case).all(|(r, c)| *r == "-" || *r == c))
+                            .unwrap_or_else(|| panic!("no row for {case:?}"));
+                        met[at] = true;
+                        let attempt = attempt(print, unanswered, seconds);
+                        let decision = decide(record(record_word).as_ref(), owner(owner_word), &attempt, waited, NOW);
+                        assert_eq!(words(decision), rows[at].1, "{case:?}");
+                    }
+                }
+            }
+        }
+    }
+    let idle: Vec<_> = rows.iter().zip(met).filter(|(_, met)| !met).collect();
+    assert!(idle.is_empty(), "{idle:?}");
+}
+
+#[test]
+fn a_claim_comes_after_all_that_memory_and_store_know() {
+    let of = |record: Option<Record>, latest| {
+        let owner = Owner { running: None, latest };
+        match decide(record.as_ref(), owner, &attempt("same", "rerun", 0), false, NOW) {
+            Decision::Execute(claim) => claim.generation,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(of(None, 0), 1);
+    assert_eq!(of(None, 9), 10);
+    assert_eq!(of(record("unanswered"), 0), 5);
+    assert_eq!(of(record("unanswered"), 9), 10);
+    assert_eq!(of(record("completed-expired"), 0), 5);
+    assert_eq!(of(None, u32::MAX), u32::MAX);
+}
+
+fn check_settle(record: Option<Record>, then: Then, expect: &Settlement) {
+    let kept = Kept::Reply(head());
+    assert_eq!(&settle(record.as_ref(), &claim(NOW + REST), then, kept, NOW), expect, "{record:?} {then:?}");
+}
+
+#[test]
+fn settlements() {
+    let held = || Some(Record::Claimed(claim(NOW + REST)));
+    let expires = NOW + u64::from(RETENTION) * 1000;
+    let hold = Then::Hold { cause: Cause::Ambiguous, status: Some(500) };
+    check_settle(held(), Then::Release, &Settlement::Release);
+    check_settle(
+        held(),
+        Then::Keep,
+        &Settlement::Store(Record::Completed { claim: claim(NOW + REST), expires, kept: Kept::Reply(head()) }),
+    );
+    check_settle(
+        held(),
+        hold,
+        &Settlement::Store(Record::Unknown {
+            claim: claim(NOW + REST),
+            expires,
+            cause: Cause::Ambiguous,
+            status: Some(500),
+        }),
+    );
+    let newer = Claim { generation: 5, ..claim(NOW + REST) };
+    let other = Claim { fingerprint: Fingerprint::parse(OTHER).unwrap(), ..claim(NOW + REST) };
+    let late = [
+        None,
+        record("reply"),
+        record("tombstone"),
+        record("ambiguous"),
+        record("unanswered"),
+        record("claimed-over"),
+        Some(Record::Claimed(newer)),
+        Some(Record::Claimed(other)),
+    ];
+    for record in late {
+        for then in [Then::Keep, Then::Release, hold] {
+            check_settle(record.clone(), then, &Settlement::Late);
+        }
+    }
+}
+
+fn check_probed(word: &str, owner_word: &str, print: &str, status: Option<u16>, expect: &str) {
+    let attempt = attempt(print, "probe", 0);
+    let found = Found::of(status);
+    let kept = Kept::Reply(head());
+    let said = match probed(record(word).as_ref(), owner(owner_word), &attempt, found, kept, NOW) {
+        Probed::Store(Record::Completed { claim: of, expires, kept }) => {
+            assert_eq!(kept, Kept::Reply(head()));
+            assert_eq!(of.generation, 4);
+            format!("store until {expires}")
+        }
+        Probed::Store(other) => panic!("{other:?}"),
+        Probed::Execute(claim) => format!("execute {}", claim.generation),
+        Probed::Refuse { refusal, expires } => {
+            assert!(matches!(refusal, Refusal::OutcomeUnknown { .. }));
+            assert_eq!(refusal.retry_after(), None);
+            format!("unknown until {expires}")
+        }
+        Probed::Moved => "moved".to_owned(),
+    };
+    assert_eq!(said, expect, "{word} {owner_word} {print} {status:?}");
+}
+
+#[test]
+fn probes() {
+    check_probed("unanswered", "gone", "same", Some(200), "store until 1100000");
+    check_probed("unanswered", "gone", "same", Some(299), "store until 1100000");
+    check_probed("unanswered", "gone", "same", Some(404), "execute 5");
+    check_probed("claimed", "gone", "same", Some(204), "store until 1100000");
+    check_probed("claimed", "gone", "same", Some(404), "execute 5");
+    for unclear in [None, Some(199), Some(302), Some(400), Some(410), Some(500), Some(503)] {
+        check_probed("unanswered", "gone", "same", unclear, "unknown until 1005000");
+        check_probed("claimed-over", "gone", "same", unclear, "unknown until 1099000");
+    }
+    for status in [Some(200), Some(404), None] {
+        check_probed("claimed", "alive", "same", status, "moved");
+        check_probed("unanswered", "gone", "other", status, "moved");
+        for word in RECORDS.into_iter().filter(|word| !["claimed", "claimed-over", "unanswered"].contains(word)) {
+            check_probed(word, "gone", "same", status, "moved");
+        }
+    }
+}
+
+/// A probe's answer counts for the execution that it was asked about, and for no later one.
+#[test]
+fn a_probe_that_comes_late() {
+    let attempt = attempt("same", "probe", 0);
+    let asked = record("unanswered");
+    let later = Record::Unknown {
+        claim: Claim { generation: 5, ..claim(2) },
+        expires: EXPIRES,
+        cause: Cause::Unanswered,
+        status: None,
+    };
+    let after = |record: Option<&Record>, found| {
+        let kept = Kept::Reply(head());
+        probed_since(asked.as_ref(), record, Owner::default(), &attempt, found, kept, NOW)
+    };
+    assert!(matches!(after(asked.as_ref(), Found::Nothing), Probed::Execute(_)));
+    for found in [Found::Answer, Found::Nothing, Found::Unclear] {
+        assert_eq!(after(Some(&later), found), Probed::Moved);
+        assert_eq!(after(None, found), Probed::Moved);
+    }
+}
+
+/// Record, owner, what tidy, peek and release say.
+#[test]
+fn what_is_remembered() {
+    let until = |at| Tidy::Later(at);
+    let unknown = |expires| Peek::Unknown { expires };
+    let completed = |status| Peek::Completed { status, expires: EXPIRES };
+    let check = |word: &str, owner_word: &str, expect: (Tidy, Peek, Release)| {
+        let (record, owner) = (record(word), owner(owner_word));
+        let record = record.as_ref();
+        let found = (tidy(record, owner, NOW), peek(record, owner, NOW), release(record, owner, NOW));
+        assert_eq!(found, expect, "{word} {owner_word}");
+    };
+    for nothing in ["none", "claimed-long-ago", "completed-expired", "unknown-expired"] {
+        check(nothing, "gone", (Tidy::Delete, Peek::Absent, Release::Absent));
+    }
+    check("claimed", "alive", (until(1_101_500), Peek::Running, Release::Running));
+    check("claimed-over", "alive", (until(1_099_000), Peek::Running, Release::Running));
+    check("claimed-long-ago", "alive", (until(NOW + 1000), Peek::Running, Release::Running));
+    check("claimed", "gone", (until(1_101_500), unknown(1_101_500), Release::Done));
+    check("claimed-over", "gone", (until(1_099_000), unknown(1_099_000), Release::Done));
+    check("reply", "gone", (until(EXPIRES), completed(201), Release::Done));
+    check("tombstone", "gone", (until(EXPIRES), completed(200), Release::Done));
+    check("ambiguous", "gone", (until(EXPIRES), unknown(EXPIRES), Release::Done));
+    check("unanswered", "gone", (until(EXPIRES), unknown(EXPIRES), Release::Done));
+}
+
+/// The alarm that a claim sets rings no sooner than an answer that comes at once is forgotten.
+#[test]
+fn the_first_alarm() {
+    let at = alarm(&claim(NOW + REST), NOW);
+    let Settlement::Store(record) =
+        settle(Some(&Record::Claimed(claim(NOW + REST))), &claim(NOW + REST), Then::Keep, Kept::Reply(head()), NOW)
+    else {
+        panic!("not stored");
+    };
+    assert!(at >= record.expires());
+    assert_eq!(tidy(Some(&record), Owner::default(), at), Tidy::Delete);
+}
+
+#[test]
+fn times_end_where_numbers_do() {
+    let forever = Terms { lease: u32::MAX, retention: u32::MAX, ..terms("hold", 0) };
+    let attempt = Attempt { terms: forever, ..attempt("same", "hold", 0) };
+    let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, u64::MAX - 1) else {
+        panic!("not executed");
+    };
+    assert_eq!(claim.lease_until, u64::MAX);
+    assert_eq!(alarm(&claim, u64::MAX), u64::MAX);
+    assert_eq!(peek(Some(&Record::Claimed(claim)), Owner::default(), 0), Peek::Unknown { expires: u64::MAX });
+}

@@ -1,0 +1,350 @@
+//! Accepted requests: the tables of `delivery.rs`, the back-off, and what a message's answer means.
+use oncekey::{
+    answer::{head::Head, peek::Peek},
+    decide::{
+        accepted::{Accepting, Heard, Ring, accept, alarm, asked, ring, settle},
+        attempt::{Decision, Found, decide},
+        backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
+        look::{Release, peek, release},
+        outcome::{Settlement, course},
+    },
+    errand::is_handed_over,
+    fingerprint::Fingerprint,
+    key::scoped::ScopedKey,
+    policy::{Keep, Policy, ServerError, Unanswered},
+    queue::{Receipt, receipt},
+    stored::{
+        attempt::{Attempt, Terms},
+        record::{Cause, Claim, Delivery, Kept, Owner, Record, Stage},
+    },
+};
+
+const SCOPED: &str = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
+const SAME: &str = "1.37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
+const OTHER: &str = "1.hU9vxvilLsILVXIMC9GQglHKqHSMVCY8pvVFoWbwuEM";
+const NOW: u64 = 1_000_000;
+/// Until when it is tried, where it is.
+const UNTIL: u64 = NOW + 50_000;
+/// Jitter that adds nothing, and that adds all.
+const LEAST: u32 = 0;
+const MOST: u32 = u32::MAX;
+
+fn attempt(print: &str, unanswered: &str) -> Attempt {
+    let policy = Policy::parse("").unwrap();
+    let mut terms = Terms::of(&policy, &policy.routes[0]);
+    terms.lease = 10;
+    terms.retention = 100;
+    terms.unanswered = match unanswered {
+        "hold" => Unanswered::Hold,
+        "rerun" => Unanswered::Rerun,
+        _ => Unanswered::Probe("/lookup/{key}".to_owned()),
+    };
+    Attempt {
+        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
+        fingerprint: Fingerprint::parse(print).unwrap(),
+        terms,
+        header: "Idempotency-Key".to_owned(),
+    }
+}
+
+fn delivery(stage: Stage, unanswered: &str) -> Delivery {
+    let claim = Claim {
+        generation: 4,
+        fingerprint: Fingerprint::parse(SAME).unwrap(),
+        lease_until: NOW + 1_500,
+        retention: 100,
+    };
+    Delivery { claim, attempt: attempt(SAME, unanswered), until: UNTIL, tries: 2, stage }
+}
+
+const ALIVE: Owner = Owner { running: Some(4), latest: 4 };
+const GONE: Owner = Owner { running: None, latest: 0 };
+
+fn words(ring: Ring) -> String {
+    match ring {
+        Ring::Delete => "delete".to_owned(),
+        Ring::Nothing => "nothing".to_owned(),
+        Ring::Later(at) => format!("later {}", at - NOW),
+        Ring::Deliver(begun) => {
+            assert_eq!((begun.stage, begun.tries, begun.until), (Stage::Running, 3, UNTIL));
+            format!("deliver {} until {}", begun.claim.generation, begun.claim.lease_until - NOW)
+        }
+        Ring::Ask { path, .. } => format!("ask {path}"),
+        Ring::Store(Record::Unknown { expires, cause: Cause::Unanswered, status: None, .. }) => {
+            format!("unknown until {}", expires - NOW)
+        }
+        Ring::Store(Record::Accepted(Delivery { stage: Stage::Asking { at }, tries, .. })) => {
+            format!("asking {} tries {tries}", at - NOW)
+        }
+        Ring::Store(Record::Completed { expires, .. }) => format!("completed until {}", expires - NOW),
+        Ring::Store(record) => panic!("{record:?}"),
+    }
+}
+
+fn check_ring(stage: Stage, owner: Owner, unanswered: &str, later: u64, expect: &str) {
+    let mut found = delivery(stage, unanswered);
+    found.until = NOW + UNTIL - NOW;
+    let record = Record::Accepted(found);
+    let now = NOW + later;
+    let rung = ring(Some(&record), owner, now);
+    assert_eq!(words(rung), expect, "{stage:?} {owner:?} {unanswered} {later}");
+}
+
+#[test]
+fn the_alarm_by_the_table() {
+    let (waits, asks) = (Stage::Waiting { at: NOW + 5 }, Stage::Asking { at: NOW + 5 });
+    for unanswered in ["hold", "rerun", "probe"] {
+        for owner in [GONE, Owner { running: None, latest: 9 }] {
+            let next = owner.latest.max(4) + 1;
+            check_ring(waits, owner, unanswered, 4, "later 5");
+            check_ring(waits, owner, unanswered, 5, &format!("deliver {next} until 10005"));
+        }
+        check_ring(waits, GONE, unanswered, 50_000, "unknown until 150000");
+        check_ring(Stage::Running, ALIVE, unanswered, 0, "later 10000");
+        check_ring(Stage::Running, ALIVE, unanswered, 90_000, "later 100000");
+        check_ring(Stage::Running, GONE, unanswered, 50_000, "unknown until 150000");
+    }
+    check_ring(Stage::Running, GONE, "hold", 0, "unknown until 100000");
+    check_ring(Stage::Running, GONE, "probe", 0, &format!("ask /lookup/{SCOPED}"));
+    check_ring(Stage::Running, GONE, "rerun", 0, "later 1500");
+    check_ring(Stage::Running, GONE, "rerun", 1_500, "deliver 5 until 11500");
+    check_ring(asks, GONE, "probe", 4, "later 5");
+    check_ring(asks, GONE, "probe", 5, &format!("ask /lookup/{SCOPED}"));
+    check_ring(asks, GONE, "probe", 50_000, "unknown until 150000");
+    // An owner of another generation is none.
+    check_ring(Stage::Running, Owner { running: Some(3), latest: 4 }, "hold", 0, "unknown until 100000");
+}
+
+#[test]
+fn other_records_are_tidied() {
+    let claim = delivery(Stage::Running, "hold").claim;
+    let completed =
+        |expires| Record::Completed { claim: claim.clone(), expires, kept: Kept::Tombstone { status: 200 } };
+    assert_eq!(ring(None, GONE, NOW), Ring::Delete);
+    assert_eq!(ring(Some(&completed(NOW)), GONE, NOW), Ring::Delete);
+    assert_eq!(ring(Some(&completed(NOW + 9_000)), GONE, NOW), Ring::Later(NOW + 9_000));
+}
+
+#[test]
+fn the_alarm_rings_when_something_is_due() {
+    let check = |stage, expect: u64| {
+        assert_eq!(alarm(&Record::Accepted(delivery(stage, "hold")), NOW), NOW + expect, "{stage:?}");
+    };
+    check(Stage::Waiting { at: NOW + 7 }, 7);
+    check(Stage::Asking { at: NOW + 7 }, 7);
+    // What is due and being done is looked at again, should its owner die.
+    check(Stage::Waiting { at: NOW }, 10_000);
+    check(Stage::Asking { at: NOW }, 10_000);
+    check(Stage::Running, 10_000);
+}
+
+fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64, jitter: u32, expect: &str) {
+    let mut running = delivery(Stage::Running, terms.0);
+    running.attempt.terms.keep = if terms.1 == "definite" { Keep::Definite } else { Keep::Success };
+    running.attempt.terms.server_error = match terms.2 {
+        "hold" => ServerError::Hold,
+        "keep" => ServerError::Keep,
+        _ => ServerError::Release,
+    };
+    let (oncekey::decide::outcome::Course::Pass { then, .. } | oncekey::decide::outcome::Course::Refuse { then, .. }) =
+        course(status, &running.attempt.terms);
+    let claim = running.claim.clone();
+    let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
+    let settled =
+        settle(Some(&Record::Accepted(running)), &claim, then, kept, Heard { status, retry_after }, jitter, NOW);
+    let words = match settled {
+        Settlement::Late => "late".to_owned(),
+        Settlement::Release => "forgotten".to_owned(),
+        Settlement::Store(Record::Completed { expires, .. }) => format!("completed {}", expires - NOW),
+        Settlement::Store(Record::Unknown { status, .. }) => format!("unknown {}", status.unwrap_or(0)),
+        Settlement::Store(Record::Accepted(Delivery { stage: Stage::Waiting { at }, tries: 2, .. })) => {
+            format!("again {}", at - NOW)
+        }
+        Settlement::Store(Record::Accepted(Delivery { stage: Stage::Asking { at }, tries: 2, .. })) => {
+            format!("ask {}", at - NOW)
+        }
+        Settlement::Store(record) => panic!("{record:?}"),
+    };
+    assert_eq!(words, expect, "{status:?} {terms:?} {retry_after} {jitter}");
+}
+
+#[test]
+fn a_delivery_ends_by_the_table() {
+    let usual = ("hold", "success", "release");
+    for status in [200, 204, 299, 303] {
+        check_settle(Some(status), usual, 0, LEAST, "completed 100000");
+    }
+    check_settle(Some(404), usual, 0, LEAST, "forgotten");
+    check_settle(Some(404), ("hold", "definite", "release"), 0, LEAST, "completed 100000");
+    for status in [401, 403, 407, 425, 429, 503, 521, 523, 525, 526, 530, 500, 501, 599] {
+        check_settle(Some(status), usual, 0, LEAST, "again 1000");
+        check_settle(Some(status), usual, 0, MOST, "again 2000");
+        check_settle(Some(status), usual, 7_000, MOST, "again 7000");
+        check_settle(Some(status), usual, 1, LEAST, "again 1000");
+        // Never after the retention.
+        check_settle(Some(status), usual, 90_000, LEAST, "again 50000");
+    }
+    check_settle(Some(500), ("rerun", "success", "hold"), 0, LEAST, "unknown 500");
+    check_settle(Some(500), ("probe", "success", "hold"), 0, LEAST, "unknown 500");
+    check_settle(Some(500), ("hold", "success", "keep"), 0, LEAST, "completed 100000");
+    for status in [Some(408), Some(502), Some(504), None] {
+        check_settle(status, usual, 0, LEAST, &format!("unknown {}", status.unwrap_or(0)));
+        check_settle(status, ("rerun", "success", "release"), 0, LEAST, "again 1000");
+        check_settle(status, ("rerun", "success", "release"), 3_000, LEAST, "again 3000");
+        check_settle(status, ("probe", "success", "release"), 0, LEAST, "ask 1000");
+    }
+}
+
+#[test]
+fn what_is_not_its_own_is_settled_by_nobody() {
+    let running = delivery(Stage::Running, "hold");
+    let old = Claim { generation: 3, ..running.claim.clone() };
+    let heard = Heard { status: Some(200), retry_after: 0 };
+    let kept = || Kept::Reply(Head::bare(200));
+    let then = oncekey::decide::outcome::Then::Keep;
+    let late = |record: Option<&Record>, claim: &Claim| {
+        assert_eq!(settle(record, claim, then, kept(), heard, 0, NOW), Settlement::Late, "{record:?}");
+    };
+    late(None, &running.claim);
+    late(Some(&Record::Accepted(running.clone())), &old);
+    late(Some(&Record::Claimed(running.claim.clone())), &running.claim);
+    late(Some(&Record::Accepted(Delivery { stage: Stage::Waiting { at: 1 }, ..running.clone() })), &running.claim);
+    late(Some(&Record::Accepted(Delivery { stage: Stage::Asking { at: 1 }, ..running.clone() })), &running.claim);
+    // And no claim of a proxied request is settled on what was accepted.
+    let accepted = Record::Accepted(running.clone());
+    assert_eq!(oncekey::decide::outcome::settle(Some(&accepted), &running.claim, then, kept(), NOW), Settlement::Late);
+}
+
+fn check_asked(found: Found, now: u64, expect: &str) {
+    let asking = delivery(Stage::Running, "probe");
+    let record = Record::Accepted(asking.clone());
+    let kept = Kept::Reply(Head::bare(200));
+    assert_eq!(words(asked(Some(&record), &asking, GONE, found, kept.clone(), LEAST, NOW + now)), expect);
+    let moved = Record::Accepted(Delivery { tries: 9, ..asking.clone() });
+    for other in [None, Some(&moved)] {
+        assert_eq!(asked(other, &asking, GONE, found, kept.clone(), LEAST, NOW), Ring::Nothing);
+    }
+}
+
+#[test]
+fn what_the_origin_says_when_asked() {
+    check_asked(Found::Answer, 0, "completed until 100000");
+    check_asked(Found::Answer, 60_000, "completed until 160000");
+    check_asked(Found::Nothing, 0, "deliver 5 until 10000");
+    check_asked(Found::Nothing, 50_000, "unknown until 150000");
+    check_asked(Found::Unclear, 0, "asking 2000 tries 3");
+    check_asked(Found::Unclear, 49_500, "asking 50000 tries 3");
+}
+
+/// What a caller sees of an accepted request: accept again, accept other content, a proxied attempt, peek, release.
+fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown: bool) {
+    let record = Record::Accepted(delivery(stage, unanswered));
+    let now = NOW + later;
+    let place = format!("{stage:?} {owner:?} {unanswered} {later}");
+    assert_eq!(accept(Some(&record), owner, &attempt(SAME, "hold"), now), Accepting::Duplicate, "{place}");
+    let Accepting::Refuse { refusal, expires: None } = accept(Some(&record), owner, &attempt(OTHER, "hold"), now)
+    else {
+        panic!("{place}");
+    };
+    assert_eq!(refusal.code(), "idempotency_key_reused");
+    let code = |print| match decide(Some(&record), owner, &attempt(print, "rerun"), false, now) {
+        Decision::Refuse { refusal, .. } => refusal.code(),
+        decision => panic!("{place}: {decision:?}"),
+    };
+    assert_eq!(code(OTHER), "idempotency_key_reused");
+    let (found, freed) = (peek(Some(&record), owner, now), release(Some(&record), owner, now));
+    if unknown {
+        assert_eq!(found, Peek::Unknown { expires: UNTIL + 100_000 }, "{place}");
+        assert_eq!((code(SAME), freed), ("outcome_unknown", Release::Done));
+    } else {
+        assert_eq!((found, freed), (Peek::Running, Release::Running), "{place}");
+        assert_eq!(code(SAME), "request_in_progress");
+        let mut waits = attempt(SAME, "hold");
+        waits.terms.wait = 3;
+        assert_eq!(decide(Some(&record), owner, &waits, false, now), Decision::Wait { seconds: 3 });
+    }
+}
+
+#[test]
+fn it_runs_until_it_has_ended_for_everybody() {
+    let waits = Stage::Waiting { at: NOW };
+    for unanswered in ["hold", "rerun", "probe"] {
+        check_seen(waits, GONE, unanswered, 0, false);
+        check_seen(waits, GONE, unanswered, 49_999, false);
+        check_seen(waits, GONE, unanswered, 50_000, true);
+        check_seen(Stage::Running, ALIVE, unanswered, 90_000, false);
+        check_seen(Stage::Running, GONE, unanswered, 0, unanswered == "hold");
+        check_seen(Stage::Asking { at: NOW }, GONE, unanswered, 0, false);
+    }
+}
+
+#[test]
+fn a_free_key_is_taken() {
+    let taken = |record: Option<&Record>, owner, generation| {
+        let Accepting::Store(Record::Accepted(queued)) = accept(record, owner, &attempt(SAME, "rerun"), NOW) else {
+            panic!("{record:?}");
+        };
+        assert_eq!(queued.stage, Stage::Waiting { at: NOW });
+        assert_eq!((queued.until, queued.tries, queued.claim.generation), (NOW + 100_000, 0, generation));
+        assert_eq!(queued.attempt, attempt(SAME, "rerun"));
+        words(ring(Some(&Record::Accepted(Delivery { tries: 2, until: UNTIL, ..queued })), owner, NOW))
+    };
+    assert_eq!(taken(None, GONE, 0), "deliver 1 until 10000");
+    assert_eq!(taken(None, Owner { running: None, latest: 6 }, 6), "deliver 7 until 10000");
+    let claim = delivery(Stage::Running, "hold").claim;
+    let kept = Kept::Tombstone { status: 200 };
+    let over = Record::Completed { claim: claim.clone(), expires: NOW, kept: kept.clone() };
+    assert_eq!(taken(Some(&over), GONE, 4), "deliver 5 until 10000");
+    for known in [
+        Record::Completed { claim: claim.clone(), expires: NOW + 1, kept },
+        Record::Unknown { claim: claim.clone(), expires: NOW + 1, cause: Cause::Ambiguous, status: Some(500) },
+        Record::Claimed(claim),
+    ] {
+        assert_eq!(accept(Some(&known), GONE, &attempt(SAME, "hold"), NOW), Accepting::Duplicate, "{known:?}");
+    }
+}
+
+#[test]
+fn back_off_doubles_to_a_limit() {
+    let check = |tries, jitter, least, expect| {
+        assert_eq!(backoff(tries, BACKOFF, LONGEST_BACKOFF, jitter, least), expect, "{tries} {jitter} {least}");
+    };
+    check(0, LEAST, 0, 500);
+    check(1, LEAST, 0, 500);
+    check(1, MOST, 0, 1_000);
+    check(2, MOST, 0, 2_000);
+    check(9, LEAST, 0, 128_000);
+    check(10, MOST, 0, 300_000);
+    check(u32::MAX, LEAST, 0, 150_000);
+    check(u32::MAX, MOST, 400_000, 400_000);
+    check(1, 1 << 31, 0, 750);
+}
+
+#[test]
+fn what_an_answer_to_a_message_means() {
+    let check = |status, word: &str, taken| {
+        let word = Some(word).filter(|word| !word.is_empty());
+        assert_eq!(receipt(status, word) == Receipt::Taken, taken, "{status} {word:?}");
+    };
+    for status in [200, 201, 204, 303, 400, 404, 409, 422] {
+        check(status, "executed", true);
+        check(status, "replayed", true);
+    }
+    for status in [401, 403, 407, 425, 429, 503, 500, 501, 599] {
+        check(status, "executed", false);
+        check(status, "unknown", false);
+    }
+    check(500, "replayed", true);
+    check(409, "refused", true);
+    check(409, "in-progress", false);
+    check(409, "unknown", false);
+    check(422, "mismatch", false);
+    for status in [400, 413, 500, 503, 504] {
+        check(status, "refused", false);
+    }
+    check(200, "", false);
+    check(200, "bypassed;reason=no-key", false);
+    for (status, handed) in [(202, true), (422, true), (404, false), (409, false), (500, false), (503, false)] {
+        assert_eq!(is_handed_over(status), handed, "{status}");
+    }
+}

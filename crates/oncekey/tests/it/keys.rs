@@ -1,0 +1,194 @@
+//! The key's grammar, cookies, scope and the scoped key.
+use crate::cases::{cases, name, text};
+use oncekey::{
+    http::cookie::cookie,
+    key::{InvalidKey, Key, is_key, quote, scope::Scope, scoped::ScopedKey},
+};
+use proptest::collection::vec;
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
+use serde_json::Value;
+
+const KEYS: &str = include_str!("../../../../tests/vectors/keys.json");
+const UUID: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+
+/// The word for an error in the vectors.
+fn word(error: InvalidKey) -> &'static str {
+    assert!(error.detail().ends_with('.'));
+    match error {
+        InvalidKey::Blank => "Blank",
+        InvalidKey::TooLong { .. } => "TooLong",
+        InvalidKey::NotAscii => "NotAscii",
+        InvalidKey::Malformed => "Malformed",
+        InvalidKey::Repeated => "Repeated",
+        InvalidKey::Disagrees => "Disagrees",
+        InvalidKey::NotAString => "NotAString",
+        InvalidKey::NotUuid => "NotUuid",
+    }
+}
+
+fn check_keys(list: &str, read: fn(&str) -> Result<Key, InvalidKey>) {
+    for case in cases(KEYS, list) {
+        let found = read(text(&case, "input").unwrap());
+        let wanted = text(&case, "expect").ok_or(text(&case, "error").unwrap_or_default());
+        assert_eq!(found.as_ref().map(Key::as_str).map_err(|error| word(*error)), wanted, "{}", name(&case));
+    }
+}
+
+#[test]
+fn header() {
+    check_keys("header", Key::from_header);
+}
+
+#[test]
+fn content() {
+    check_keys("content", Key::from_content);
+}
+
+#[test]
+fn uuids() {
+    for case in cases(KEYS, "uuid") {
+        let key = Key::from_content(text(&case, "input").unwrap()).unwrap();
+        assert_eq!(Value::from(key.is_uuid()), case["expect"], "{}", name(&case));
+    }
+}
+
+#[test]
+fn cookies() {
+    for case in cases(KEYS, "cookie") {
+        let found = cookie(text(&case, "input").unwrap(), "session");
+        assert_eq!(found.as_deref(), text(&case, "expect"), "{}", name(&case));
+    }
+}
+
+#[test]
+fn length_is_counted_after_unquoting() {
+    let check = |length: usize, header: &str| {
+        let found = Key::from_header(header).map(|key| key.as_str().len());
+        let wanted = if length > 255 { Err(InvalidKey::TooLong { length }) } else { Ok(length) };
+        assert_eq!(found, wanted);
+    };
+    for length in [1, 254, 255, 256, 10_000] {
+        check(length, &"x".repeat(length));
+        check(length, &quote(&"\"".repeat(length)));
+        check(length, &format!("\"{}\";a=1", "y".repeat(length)));
+    }
+}
+
+#[test]
+fn scoped_keys_tell_callers_apart() {
+    let derive = |host: &str, attributes: &[(&str, &str)], key: &str| {
+        let mut scope = Scope::new(host);
+        for (attribute, value) in attributes {
+            scope.add(attribute, value);
+        }
+        ScopedKey::derive(&scope, &Key::from_content(key).unwrap())
+    };
+    let all = [
+        derive("a", &[], UUID),
+        derive("b", &[], UUID),
+        derive("a", &[], &UUID.to_uppercase()),
+        derive("a", &[("header:authorization", "x")], UUID),
+        derive("a", &[("header:authorization", "y")], UUID),
+        derive("a", &[("cookie:session", "x")], UUID),
+        derive("a", &[("header:authorization", "x"), ("cookie:session", "x")], UUID),
+        derive("a", &[("cookie:session", "x"), ("header:authorization", "x")], UUID),
+        derive("a", &[("header:authorization", "x")], "k"),
+        derive("a", &[("header:authorization", "x")], "K"),
+        derive("a", &[("header:authorization", "xk")], "k"),
+        derive("a", &[("header:authorization", "x")], "kk"),
+    ];
+    for (index, one) in all.iter().enumerate() {
+        assert_eq!(one.as_ref().unwrap().as_str().len(), 43);
+        assert!(all.iter().skip(index + 1).all(|other| one != other), "{index}");
+    }
+    assert_eq!(derive("A.Example", &[], UUID), derive("a.example", &[], UUID));
+    assert_eq!(derive("a", &[], "k"), Err(InvalidKey::NotUuid));
+    assert_eq!(derive("a", &[("header:authorization", " ")], "k"), Err(InvalidKey::NotUuid));
+}
+
+#[test]
+fn scoped_keys_are_read_back() {
+    let key = Key::from_content(UUID).unwrap();
+    let scoped = ScopedKey::derive(&Scope::new("a"), &key).unwrap();
+    assert_eq!(ScopedKey::parse(scoped.as_str()), Some(scoped.clone()));
+    assert_eq!(scoped.to_header(), format!("\"{}\"", scoped.as_str()));
+    let long = "A".repeat(44);
+    for text in ["", "k", UUID, scoped.to_header().as_str(), &long[..42], &long, &format!("{}=", &long[..42])] {
+        assert_eq!(ScopedKey::parse(text), None, "{text}");
+    }
+}
+
+/// A parameter of each type, or something near it.
+fn parameter() -> impl Strategy<Value = String> {
+    let name = prop_oneof![8 => "[a-z*][a-z0-9_.*-]{0,2}", 1 => "[A-Z0-9 =]{0,2}"];
+    let value = prop_oneof![
+        Just(String::new()),
+        "=-?[0-9]{0,16}",
+        "=-?[0-9]{0,13}\\.[0-9]{0,4}",
+        "=\"[a\"\\\\é]{0,3}\"",
+        "=[A-Za-z*][!#$%&'*+.^_`|~:/a-z0-9-]{0,4}",
+        "=:[A-Za-z0-9+/]{0,8}=?=?=?:",
+        "=:[AQgw]{0,4}={0,3}:",
+        "=\\?[0-2]?",
+        "=@-?[0-9]{0,16}",
+        "=@[0-9]\\.[0-9]",
+        "=%\"([a %]|%[0-9a-fA-F]{2}|%c3%bc|%f0%9f%94%91|%ed%a0%80){0,3}\"",
+        "=[ -~]{0,3}",
+    ];
+    let space = prop_oneof![4 => Just(""), 1 => Just(" "), 1 => Just("  "), 1 => Just("\t")];
+    (space, name, value).prop_map(|(space, name, value)| format!(";{space}{name}{value}"))
+}
+
+/// Our reading of a quoted key agrees with that of `sfv`.
+fn agree(value: &str) {
+    let value = value.trim_matches([' ', '\t']);
+    let found = Key::from_header(value);
+    if !value.is_ascii() {
+        assert_eq!(found, Err(InvalidKey::NotAscii), "{value}");
+        return;
+    }
+    let item = sfv::Parser::new(value).parse::<sfv::Item>();
+    match item.as_ref().map(|item| item.bare_item.as_string()) {
+        Ok(Some(text)) => assert_eq!(found, Key::from_content(text.as_str()), "{value}"),
+        Ok(None) | Err(_) => {
+            assert!(matches!(found, Err(InvalidKey::Malformed | InvalidKey::Repeated)), "{value}: {found:?}")
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_is_a_key_or_an_error(value in any::<String>()) {
+        for key in [Key::from_header(&value), Key::from_content(&value)].into_iter().flatten() {
+            assert!(is_key(key.as_str()));
+            assert!(Key::from_content(key.as_str()).is_ok());
+        }
+        assert_eq!(Key::from_content(&value).is_ok(), is_key(&value));
+        let _ = cookie(&value, "a");
+        let _ = ScopedKey::parse(&value);
+    }
+
+    #[test]
+    fn header_like_text_is_a_key_or_an_error(value in "[ \t,;=\"\\\\a-c\u{e9}]{0,12}") {
+        let _ = Key::from_header(&value);
+    }
+
+    #[test]
+    fn a_string_is_what_the_library_takes(
+        value in prop_oneof!["[ -~]{0,6}", "[a\"\\\\é\t]{0,6}"],
+        parameters in vec(parameter(), 0..4),
+        rest in prop_oneof![8 => Just(""), 1 => Just(";"), 1 => Just(" "), 1 => Just(", \"a\""), 1 => Just("a")],
+    ) {
+        agree(&format!("\"{value}\"{}{rest}", parameters.concat()));
+        agree(&format!("{}{}{rest}", quote(&value), parameters.concat()));
+    }
+
+    #[test]
+    fn a_quoted_key_is_read_back(value in "[ -~]{1,255}".prop_filter("blank", |value| is_key(value))) {
+        let key = Key::from_header(&quote(&value)).unwrap();
+        assert_eq!(key.as_str(), value);
+        assert_eq!(Key::from_header(&format!(" {};a=\"x, y\" ", quote(&value))), Ok(key));
+    }
+}

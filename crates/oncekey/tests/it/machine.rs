@@ -1,0 +1,313 @@
+//! State transitions: the table, random histories of one entity against a model, and the stored forms.
+use std::collections::BTreeMap;
+
+use oncekey::{
+    answer::{own::Said, refusal::Refusal},
+    decide::transition::{Given, LONGEST_BY, Step, Won, step},
+    errand::{LONGEST_ID, Order},
+    policy::{Keep, Policy, Unanswered},
+    stored::{
+        attempt::Attempt,
+        entity::{Entity, LONGEST_HISTORY, kept},
+    },
+};
+use proptest::collection::vec;
+use proptest::prelude::{ProptestConfig, Strategy, any, prop_oneof, proptest};
+use serde_json::{Value, json};
+
+const NOW: u64 = 784_111_777_000;
+const TIME: &str = "1994-11-06T08:49:37Z";
+
+fn entry(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn policy() -> Policy {
+    let policy = json!({
+        "routes": [{ "path": "/payouts", "unanswered": "rerun", "lease": 7, "keep": "success" }, {}],
+        "machines": {
+            "refund": { "initial": "pending", "transitions": {
+                "approve": { "from": ["pending"], "to": "approved", "effect": "/payouts?by=gate" },
+                "reject": { "from": ["pending", "approved"], "to": "rejected" },
+                "reopen": { "from": ["approved", "rejected"], "to": "pending", "effect": "/mails" },
+                "stay": { "from": ["pending"], "to": "pending" },
+            } },
+        },
+    });
+    Policy::parse(&policy.to_string()).unwrap()
+}
+
+fn entity(state: &str, version: u32) -> Entity {
+    Entity { state: state.to_owned(), version, ran: Vec::new(), pending: Vec::new() }
+}
+
+fn make(entity: Option<&Entity>, name: &str, content: &str) -> Step {
+    let policy = policy();
+    let machine = policy.machine("refund").unwrap();
+    let transition = machine.transitions.iter().find(|transition| transition.name == name).unwrap();
+    let given = Given::parse(content.as_bytes()).unwrap();
+    step(&policy, machine, transition, "42", entity, &given, NOW).unwrap()
+}
+
+fn check(state: Option<&str>, name: &str, expect: &str) {
+    let found = match make(state.map(|state| entity(state, 3)).as_ref(), name, "") {
+        Step::Won(won) => {
+            assert_eq!(won.entity.version, state.map_or(1, |_| 4));
+            assert_eq!(entry(&won.entry), json!({ "transition": name, "time": TIME, "by": null }));
+            assert_eq!(won.entity.pending.is_empty(), won.effect.is_none());
+            format!("{} {}", won.entity.state, won.effect.map_or_else(|| "-".to_owned(), |effect| effect.path))
+        }
+        Step::There => "there".to_owned(),
+        Step::Conflict(Refusal::StateConflict { state }) => format!("conflict {state}"),
+        Step::Conflict(refusal) => panic!("{refusal:?}"),
+    };
+    assert_eq!(found, expect, "{state:?} {name}");
+}
+
+#[test]
+fn by_the_table() {
+    check(None, "approve", "approved /payouts?by=gate");
+    check(None, "reject", "rejected -");
+    check(None, "reopen", "there");
+    check(None, "stay", "there");
+    check(Some("pending"), "approve", "approved /payouts?by=gate");
+    check(Some("approved"), "approve", "there");
+    check(Some("rejected"), "approve", "conflict rejected");
+    check(Some("approved"), "reject", "rejected -");
+    check(Some("approved"), "reopen", "pending /mails");
+    // A state of another policy stays, and is told.
+    for name in ["approve", "reject", "reopen", "stay"] {
+        check(Some("frozen"), name, "conflict frozen");
+    }
+}
+
+#[test]
+fn the_effect_says_what_happened_under_the_transitions_own_key() {
+    let effect = |entity: Option<&Entity>, name: &str, content: &str| match make(entity, name, content) {
+        Step::Won(won) => won.effect.unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let first = effect(None, "approve", " {\"by\": \"ann\", \"amount\": 1.50} ");
+    assert_eq!(
+        first.content,
+        "{\"machine\":\"refund\",\"id\":\"42\",\"transition\":\"approve\",\"body\": {\"by\": \"ann\", \"amount\": 1.50} }"
+    );
+    let terms = &first.attempt.terms;
+    assert_eq!((terms.unanswered.clone(), terms.lease, terms.keep), (Unanswered::Rerun, 7, Keep::Definite));
+    let again = effect(Some(&entity("pending", 9)), "approve", "");
+    assert!(again.content.ends_with("\"body\":null}"), "{}", again.content);
+    assert_eq!(again.attempt.scoped_key, first.attempt.scoped_key);
+    assert_ne!(again.attempt.fingerprint, first.attempt.fingerprint);
+    let mut ran = entity("pending", 2);
+    ran.ran.push("approve".to_owned());
+    assert_ne!(effect(Some(&ran), "approve", "").attempt.scoped_key, first.attempt.scoped_key);
+    assert_ne!(effect(Some(&entity("approved", 1)), "reopen", "").attempt.scoped_key, first.attempt.scoped_key);
+}
+
+#[test]
+fn what_a_caller_may_say() {
+    let check = |content: &[u8], says: &str| match Given::parse(content) {
+        Err(Refusal::ContentInvalid { message }) => assert!(message.contains(says), "{message}"),
+        other => panic!("{other:?}"),
+    };
+    check(b"{", "line 1, column 2");
+    check(b"{}\n{}", "line 2, column 1");
+    check(b"{\"a\":\n  nul}", "line 2");
+    check(b"\"\xff\"", "line 1, column 2");
+    check(br#"{"by":1,"by":2}"#, "twice");
+    check(format!("{{\"by\":\"{}\"}}", "x".repeat(LONGEST_BY)).as_bytes(), "longer than");
+    for content in ["", "null", "[1]", "{\"by\":{\"a\":[1]}}", "\u{feff}{}", "\"by\"", "[[[[[[]]]]]]"] {
+        Given::parse(content.as_bytes()).unwrap();
+    }
+    let Step::Won(won) = make(None, "approve", "\u{feff}{\"x\":{\"by\":1}, \"by\" : \"Žofie\"}") else { panic!() };
+    assert_eq!(won.entry, include_str!("../../../../tests/golden/entry-v1.json"));
+    let Step::Won(won) = make(None, "approve", "{\"x\":{\"by\":1}}") else { panic!() };
+    assert_eq!(entry(&won.entry)["by"], Value::Null);
+}
+
+#[test]
+fn orders() {
+    let check = |path: &str, expect: Option<(&str, &str, Option<&str>)>| {
+        let order = Order::parse(path);
+        let found = order.as_ref().map(|o| (o.machine.as_str(), o.id.as_str(), o.transition.as_deref()));
+        assert_eq!(found, expect, "{path}");
+        if let Some(order) = order {
+            assert_eq!(Order::decode(&order.encode()), Some(order));
+        }
+    };
+    check("refund/42", Some(("refund", "42", None)));
+    check("refund/42/approve", Some(("refund", "42", Some("approve"))));
+    check("refund/a%2Fb%20%C3%BC/approve", Some(("refund", "a/b ü", Some("approve"))));
+    for path in ["", "refund", "refund/", "refund/%20", "refund/42/approve/", "refund/42/approve/x", "refund/%ff/x"] {
+        check(path, None);
+    }
+    check(&format!("refund/{}", "x".repeat(LONGEST_ID + 1)), None);
+    let policy = policy();
+    let known = |path: &str| policy.knows(&Order::parse(path).unwrap());
+    assert!(known("refund/1") && known("refund/1/approve"));
+    assert!(!known("refund/1/pay") && !known("order/1") && !known("refund/1/"));
+}
+
+#[test]
+fn a_history_keeps_its_newest() {
+    assert_eq!(kept(1), 1..=1);
+    assert_eq!(kept(LONGEST_HISTORY), 1..=LONGEST_HISTORY);
+    assert_eq!(kept(LONGEST_HISTORY + 5), 6..=LONGEST_HISTORY + 5);
+    assert!(kept(0).is_empty());
+}
+
+#[test]
+fn what_is_said() {
+    let said = Said::entity("a \"b\"", 2, "{\"transition\":\"on\"},{}");
+    let expect = json!({ "state": "a \"b\"", "version": 2, "history": [{ "transition": "on" }, {}] });
+    assert_eq!(serde_json::from_str::<Value>(&said.content).unwrap(), expect);
+    assert_eq!(Said::moved("approved", true).content, "{\"state\":\"approved\",\"won\":true}");
+    assert_eq!(Said::moved("approved", false).content, "{\"state\":\"approved\",\"won\":false}");
+    assert_eq!(Said::entity("pending", 0, "").content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
+}
+
+#[test]
+fn stored_forms_of_version_1() {
+    let entity =
+        Entity { state: "approved".to_owned(), version: 3, ran: vec!["approve".to_owned()], pending: vec![2, 3] };
+    let golden = include_str!("../../../../tests/golden/entity-v1.hex");
+    assert_eq!(hex(&entity.encode()), golden.split_whitespace().collect::<String>());
+    let bytes = entity.encode();
+    for length in 0..bytes.len() {
+        assert_eq!(Entity::decode(&bytes[..length]), None);
+    }
+    assert_eq!(Entity::decode(&[&[2], &bytes[1..]].concat()), None);
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What happens to an entity.
+#[derive(Clone, Debug)]
+enum Event {
+    Ask {
+        name: usize,
+        by: u8,
+    },
+    /// The alarm hands over, and is cut off after that many writes.
+    HandOver {
+        until: usize,
+    },
+    /// Nothing that is not stored is known any more: the same as nothing, since nothing else is known.
+    Crash,
+}
+
+const NAMES: [&str; 4] = ["approve", "reject", "reopen", "stay"];
+
+/// The entity's storage, and what the objects of keys have taken.
+#[derive(Default)]
+struct World {
+    stored: Option<Vec<u8>>,
+    outbox: BTreeMap<u32, (Attempt, String)>,
+    /// By scoped key: the fingerprints that were taken, once each.
+    taken: BTreeMap<String, Vec<String>>,
+    state: String,
+    version: u32,
+    effects: usize,
+}
+
+impl World {
+    fn entity(&self) -> Option<Entity> {
+        self.stored.as_deref().map(|bytes| Entity::decode(bytes).expect("what was stored can be read"))
+    }
+
+    fn ask(&mut self, name: &str, by: u8) {
+        let (starts, to, effect): (&[&str], &str, bool) = match name {
+            "approve" => (&["pending"], "approved", true),
+            "reject" => (&["pending", "approved"], "rejected", false),
+            "reopen" => (&["approved", "rejected"], "pending", true),
+            _ => (&["pending"], "pending", false),
+        };
+        match make(self.entity().as_ref(), name, &format!("{{\"by\":{by}}}")) {
+            Step::Won(won) => {
+                assert!(self.state != to && starts.contains(&self.state.as_str()), "won in {}", self.state);
+                let Won { entity, entry: told, effect: outgoing } = *won;
+                assert_eq!(entry(&told)["by"], json!(by));
+                self.state = to.to_owned();
+                self.version += 1;
+                assert_eq!((entity.state.as_str(), entity.version), (to, self.version));
+                assert_eq!(outgoing.is_some(), effect);
+                if let Some(effect) = outgoing {
+                    self.effects += 1;
+                    self.outbox.insert(self.version, (effect.attempt, effect.content));
+                }
+                self.stored = Some(entity.encode());
+            }
+            Step::There => assert_eq!(self.state, to),
+            Step::Conflict(refusal) => {
+                assert_eq!(refusal, Refusal::StateConflict { state: self.state.clone() });
+                assert!(!starts.contains(&self.state.as_str()) && self.state != to);
+            }
+        }
+    }
+
+    /// Each step is a write of its own, and any may be the last before a crash.
+    fn hand_over(&mut self, until: usize) {
+        for at in (0..until).step_by(2) {
+            let Some(mut entity) = self.entity() else { return };
+            let Some(version) = entity.pending.first().copied() else { return };
+            let (attempt, _) = self.outbox.get(&version).expect("what is pending is in the outbox");
+            let key = attempt.scoped_key.as_str().to_owned();
+            let fingerprint = attempt.fingerprint.to_text().to_owned();
+            let taken = self.taken.entry(key).or_default();
+            if !taken.contains(&fingerprint) {
+                taken.push(fingerprint);
+            }
+            if at + 1 < until {
+                entity.handed_over(version);
+                self.stored = Some(entity.encode());
+                self.outbox.remove(&version);
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_change_has_one_winner_and_one_effect(events in vec(prop_oneof![
+        6 => (0..NAMES.len(), any::<u8>()).prop_map(|(name, by)| Event::Ask { name, by }),
+        2 => (0..6_usize).prop_map(|until| Event::HandOver { until }),
+        1 => proptest::prelude::Just(Event::Crash),
+    ], 0..40)) {
+        let mut world = World { state: "pending".to_owned(), ..World::default() };
+        for event in events {
+            match event {
+                Event::Ask { name, by } => world.ask(NAMES[name], by),
+                Event::HandOver { until } => world.hand_over(until),
+                Event::Crash => assert!(world.entity().is_none_or(|entity| entity.version == world.version)),
+            }
+        }
+        world.hand_over(usize::MAX);
+        // Each effect under a key of its own, each once, none left.
+        assert!(world.taken.values().all(|taken| taken.len() == 1), "{:?}", world.taken);
+        assert_eq!(world.taken.len(), world.effects);
+        assert!(world.outbox.is_empty());
+        assert!(world.entity().is_none_or(|entity| entity.pending.is_empty()));
+    }
+
+    #[test]
+    fn any_bytes_are_one_form_or_none(bytes in any::<Vec<u8>>(), state in any::<String>(), version in any::<u32>()) {
+        if let Some(entity) = Entity::decode(&bytes) {
+            assert_eq!(entity.encode(), bytes);
+        }
+        let entity = Entity { state: state.clone(), version, ran: vec![state.clone(); 2], pending: vec![version] };
+        assert_eq!(Entity::decode(&entity.encode()), Some(entity));
+        let _ = Given::parse(&bytes);
+    }
+
+    #[test]
+    fn any_path_is_an_order_or_none(path in any::<String>()) {
+        if let Some(order) = Order::parse(&path) {
+            assert_eq!(Order::decode(&order.encode()), Some(order));
+        }
+        let _ = Order::decode(&path);
+    }
+}

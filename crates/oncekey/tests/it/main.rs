@@ -1,0 +1,31 @@
+//! What is asked of the core from outside: vectors, golden files, models, properties.
+#![allow(
+    clippy::pedantic,
+    clippy::disallowed_macros,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test stops where it fails"
+)]
+
+mod batch;
+mod call;
+mod canonical;
+mod cases;
+mod decision;
+mod delivery;
+mod fingerprint;
+mod fuzz;
+mod golden;
+mod intent;
+mod keys;
+mod machine;
+mod model;
+mod policy;
+mod promise;
+mod reply;
+mod retry;
+mod select;

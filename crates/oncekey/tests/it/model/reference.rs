@@ -1,0 +1,228 @@
+//! The reference model: what the contract promises of one key, told as what is remembered of it.
+use oncekey::{
+    policy::{Keep, ServerError, Unanswered},
+    stored::attempt::Terms,
+};
+
+/// What an origin's status tells, in the contract's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    Done,
+    Declined,
+    NeverConsumes,
+    NeverReached,
+    Ambiguous,
+    Unanswered,
+}
+
+/// Statuses of every class, by the contract's table.
+pub const STATUSES: [(u16, Class); 20] = [
+    (200, Class::Done),
+    (201, Class::Done),
+    (204, Class::Done),
+    (303, Class::Done),
+    (400, Class::Declined),
+    (404, Class::Declined),
+    (422, Class::Declined),
+    (401, Class::NeverConsumes),
+    (425, Class::NeverConsumes),
+    (429, Class::NeverConsumes),
+    (503, Class::NeverConsumes),
+    (521, Class::NeverReached),
+    (530, Class::NeverReached),
+    (500, Class::Ambiguous),
+    (501, Class::Ambiguous),
+    (599, Class::Ambiguous),
+    (408, Class::Unanswered),
+    (502, Class::Unanswered),
+    (504, Class::Unanswered),
+    (524, Class::Unanswered),
+];
+
+/// How an execution ends.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    /// The whole answer came; `large` where it is over `max_stored`.
+    Whole { status: u16, class: Class, large: bool },
+    /// The answer's content broke off.
+    Broken { status: u16, class: Class },
+    /// No answer began.
+    Nothing,
+}
+
+/// What became of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    Runs,
+    OwnerDied,
+    Answered { reply: usize, status: u16 },
+    TooLarge { status: u16 },
+    Ambiguous { status: u16 },
+    Silent { status: Option<u16> },
+}
+
+/// What is remembered under the key. Times are milliseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
+    pub other: bool,
+    pub fate: Fate,
+    pub lease_until: u64,
+    pub retention: u64,
+    /// Counts from the end; while the request runs or its owner is dead, from the end of its lease.
+    pub until: u64,
+}
+
+/// What an attempt must get.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    Run,
+    Wait,
+    Ask,
+    Replay { reply: usize, status: u16, until: u64 },
+    Refuse { code: &'static str, status: Option<u16>, retry_after: Option<u64>, until: Option<u64> },
+}
+
+/// What the first caller must hear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    Answer { word: &'static str },
+    Problem { code: &'static str, status: Option<u16> },
+}
+
+/// What a probe's answer must lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learnt {
+    Answer,
+    Run,
+    Nothing,
+    /// What was asked for is no longer what is remembered.
+    Moved,
+}
+
+#[derive(Debug, Default)]
+pub struct Model {
+    known: Option<Known>,
+    /// Counts the changes of what is known.
+    pub revision: usize,
+}
+
+fn refuse(code: &'static str, status: Option<u16>, until: Option<u64>) -> Expect {
+    Expect::Refuse { code, status, retry_after: None, until }
+}
+
+fn in_progress(seconds: u64) -> Expect {
+    Expect::Refuse { code: "request_in_progress", status: None, retry_after: Some(seconds), until: None }
+}
+
+impl Model {
+    pub fn remembered(&self, now: u64) -> Option<Known> {
+        self.known.filter(|known| known.fate == Fate::Runs || now < known.until)
+    }
+
+    pub fn expect(&self, other: bool, terms: &Terms, waited: bool, now: u64) -> Expect {
+        let Some(known) = self.remembered(now) else {
+            return Expect::Run;
+        };
+        let until = Some(known.until);
+        if known.other != other {
+            let ended = !matches!(known.fate, Fate::Runs | Fate::OwnerDied);
+            return refuse("idempotency_key_reused", None, until.filter(|_| ended));
+        }
+        let silent = |status| match terms.unanswered {
+            Unanswered::Hold => refuse("outcome_unknown", status, until),
+            Unanswered::Probe(_) => Expect::Ask,
+            Unanswered::Rerun => Expect::Run,
+        };
+        match known.fate {
+            Fate::Runs if terms.wait > 0 && !waited => Expect::Wait,
+            Fate::Runs => in_progress(1),
+            Fate::OwnerDied if terms.unanswered == Unanswered::Rerun && now < known.lease_until => {
+                in_progress((known.lease_until - now).div_ceil(1000))
+            }
+            Fate::OwnerDied => silent(None),
+            Fate::Silent { status } => silent(status),
+            Fate::Ambiguous { status } => refuse("outcome_unknown", Some(status), until),
+            Fate::TooLarge { status } => refuse("reply_unavailable", Some(status), until),
+            Fate::Answered { reply, status } => Expect::Replay { reply, status, until: known.until },
+        }
+    }
+
+    /// An execution begins.
+    pub fn began(&mut self, other: bool, terms: &Terms, now: u64) {
+        let lease_until = now + u64::from(terms.lease) * 1000;
+        let retention = u64::from(terms.retention) * 1000;
+        self.set(Some(Known { other, fate: Fate::Runs, lease_until, retention, until: lease_until + retention }));
+    }
+
+    /// The object's memory is lost.
+    pub fn died(&mut self) {
+        if let Some(known) = &mut self.known
+            && known.fate == Fate::Runs
+        {
+            known.fate = Fate::OwnerDied;
+            self.revision += 1;
+        }
+    }
+
+    /// The execution ends; `reply` names its answer.
+    pub fn ended(&mut self, end: End, terms: &Terms, reply: usize, now: u64) -> Heard {
+        let answer = |word| Heard::Answer { word };
+        let (fate, heard) = match end {
+            End::Whole { status, class, large } => {
+                let kept = Some(if large { Fate::TooLarge { status } } else { Fate::Answered { reply, status } });
+                match class {
+                    Class::Done => (kept, answer("executed")),
+                    Class::Declined if terms.keep == Keep::Definite => (kept, answer("executed")),
+                    Class::Declined | Class::NeverConsumes => (None, answer("executed")),
+                    Class::NeverReached => (None, Heard::Problem { code: "origin_unreachable", status: Some(status) }),
+                    Class::Ambiguous => match terms.server_error {
+                        ServerError::Release => (None, answer("executed")),
+                        ServerError::Keep => (kept, answer("executed")),
+                        ServerError::Hold => (Some(Fate::Ambiguous { status }), answer("unknown")),
+                    },
+                    Class::Unanswered => silence(Some(status), terms),
+                }
+            }
+            // Such a status says by itself that nothing ran.
+            End::Broken { class: Class::NeverConsumes | Class::NeverReached, .. } => (None, answer("executed")),
+            End::Broken { status, .. } => silence(Some(status), terms),
+            End::Nothing => silence(None, terms),
+        };
+        let known = self.known.zip(fate).map(|(known, fate)| Known { fate, until: now + known.retention, ..known });
+        self.set(known);
+        heard
+    }
+
+    /// The answer to a probe that was asked at a revision.
+    pub fn found(&mut self, asked: usize, status: Option<u16>, reply: usize, now: u64) -> Learnt {
+        let Some(known) = self.remembered(now).filter(|_| asked == self.revision) else {
+            return Learnt::Moved;
+        };
+        match status {
+            Some(status @ 200..=299) => {
+                self.set(Some(Known { fate: Fate::Answered { reply, status }, until: now + known.retention, ..known }));
+                Learnt::Answer
+            }
+            Some(404) => Learnt::Run,
+            _ => Learnt::Nothing,
+        }
+    }
+
+    /// The operator, or the end of its retention, frees the key.
+    pub fn forgotten(&mut self) {
+        self.set(None);
+    }
+
+    fn set(&mut self, known: Option<Known>) {
+        self.known = known;
+        self.revision += 1;
+    }
+}
+
+fn silence(status: Option<u16>, terms: &Terms) -> (Option<Fate>, Heard) {
+    let (fate, code) = match terms.unanswered {
+        Unanswered::Rerun => (None, "origin_unanswered"),
+        Unanswered::Hold | Unanswered::Probe(_) => (Some(Fate::Silent { status }), "outcome_unknown"),
+    };
+    (fate, Heard::Problem { code, status })
+}

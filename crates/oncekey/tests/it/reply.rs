@@ -1,0 +1,424 @@
+//! What the gate says: problems, fragments, kept heads, header lines, and the errands between front and object.
+use oncekey::{
+    answer::{
+        head::Head,
+        own::Said,
+        peek::Peek,
+        refusal::Refusal,
+        word::{Reason, Word},
+    },
+    errand::Errand,
+    fingerprint::Fingerprint,
+    http::{
+        fields::{Fields, is_internal},
+        lines::Lines,
+        negotiate::Audience,
+    },
+    key::{InvalidKey, scoped::ScopedKey},
+    policy::{Keep, ServerError, Unanswered},
+    stored::attempt::{Attempt, Terms},
+};
+use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
+use serde_json::{Value, json};
+
+const SCOPED: &str = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
+const PRINT: &str = "1.hU9vxvilLsILVXIMC9GQglHKqHSMVCY8pvVFoWbwuEM";
+/// A text that would do harm if it were not escaped.
+const SHARP: &str = "<script>\"&'\\\u{0}\n</script>";
+
+fn lines(lines: Lines) -> Vec<(String, String)> {
+    serde_json::from_str(&lines.into_json()).expect("lines are a list of pairs")
+}
+
+fn keep(status: u16, pairs: &str) -> Head {
+    Head::keep(status, &Fields::new(pairs.to_owned()))
+}
+
+fn values<'a>(lines: &'a [(String, String)], name: &str) -> Vec<&'a str> {
+    lines.iter().filter(|(n, _)| n == name).map(|(_, value)| value.as_str()).collect()
+}
+
+/// Refusal, status, code, title, word, Retry-After, the origin's status.
+type Row = (Refusal, u16, &'static str, &'static str, &'static str, Option<&'static str>, Option<u16>);
+
+fn rows() -> Vec<Row> {
+    let invalid = "Idempotency-Key is invalid";
+    let unknown = "The outcome is unknown";
+    vec![
+        (Refusal::KeyMissing, 400, "key_missing", "Idempotency-Key is missing", "refused", None, None),
+        (Refusal::KeyInvalid(InvalidKey::Blank), 400, "key_invalid", invalid, "refused", None, None),
+        (
+            Refusal::InProgress { retry_after: 1 },
+            409,
+            "request_in_progress",
+            "A request is outstanding for this Idempotency-Key",
+            "in-progress",
+            Some("1"),
+            None,
+        ),
+        (Refusal::Reused, 422, "idempotency_key_reused", "Idempotency-Key is already used", "mismatch", None, None),
+        (Refusal::OutcomeUnknown { status: None }, 409, "outcome_unknown", unknown, "unknown", None, None),
+        (Refusal::OutcomeUnknown { status: Some(504) }, 409, "outcome_unknown", unknown, "unknown", None, Some(504)),
+        (
+            Refusal::ReplyUnavailable { status: 201 },
+            409,
+            "reply_unavailable",
+            "The answer was not kept",
+            "refused",
+            None,
+            Some(201),
+        ),
+        (
+            Refusal::OriginUnreachable { status: Some(521) },
+            503,
+            "origin_unreachable",
+            "The origin was not reached",
+            "refused",
+            Some("2"),
+            Some(521),
+        ),
+        (
+            Refusal::OriginUnanswered { status: None },
+            504,
+            "origin_unanswered",
+            "The origin did not answer",
+            "refused",
+            Some("1"),
+            None,
+        ),
+        (
+            Refusal::StoreUnavailable,
+            503,
+            "store_unavailable",
+            "The store cannot be reached",
+            "refused",
+            Some("2"),
+            None,
+        ),
+        (
+            Refusal::ContentTooLarge { limit: 10 },
+            413,
+            "content_too_large",
+            "The content is too large",
+            "refused",
+            None,
+            None,
+        ),
+        (
+            Refusal::PolicyInvalid { message: SHARP.to_owned() },
+            500,
+            "policy_invalid",
+            "The policy is invalid",
+            "refused",
+            None,
+            None,
+        ),
+        (
+            Refusal::ContentInvalid { message: SHARP.to_owned() },
+            400,
+            "content_invalid",
+            "The content is invalid",
+            "refused",
+            None,
+            None,
+        ),
+        (
+            Refusal::StateConflict { state: SHARP.to_owned() },
+            409,
+            "state_conflict",
+            "The state does not allow it",
+            "refused",
+            None,
+            None,
+        ),
+        (Refusal::Unauthorized, 401, "unauthorized", "The secret is missing or wrong", "refused", None, None),
+        (Refusal::StillRunning, 409, "still_running", "The request runs", "refused", None, None),
+        (Refusal::NothingRemembered, 404, "nothing_remembered", "Nothing is remembered", "refused", None, None),
+    ]
+}
+
+/// As [`rows`]: each refusal in both forms, with the same facts.
+fn check((refusal, status, code, title, word, retry_after, origin): Row) {
+    let expires = Some(784_111_777_999);
+    let problem = refusal.render(&Audience::default(), expires);
+    assert_eq!(problem.status, status, "{code}");
+    let body: Value = serde_json::from_str(&problem.content).expect("a problem is JSON");
+    assert_eq!(body["status"], json!(status), "{code}");
+    assert_eq!(body["code"], json!(code));
+    assert_eq!(body["title"], json!(title));
+    assert!(body["type"].as_str().is_some_and(|uri| uri.ends_with(&format!("/{code}"))), "{body}");
+    assert!(body["detail"].as_str().is_some_and(|detail| detail.ends_with('.')), "{body}");
+    assert_eq!(body.get("origin_status"), origin.map(|status| json!(status)).as_ref(), "{code}");
+
+    let head = lines(problem.lines);
+    assert_eq!(values(&head, "content-type"), ["application/problem+json"]);
+    assert_eq!(values(&head, "idempotency-status"), [word], "{code}");
+    assert_eq!(values(&head, "idempotency-expires"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
+    assert_eq!(values(&head, "cache-control"), ["no-store"]);
+    assert_eq!(values(&head, "retry-after"), retry_after.into_iter().collect::<Vec<_>>(), "{code}");
+    assert!(values(&head, "access-control-allow-origin").is_empty());
+
+    let audience = Audience { html: true, allow_origin: Some("https://shop.example".to_owned()) };
+    let page = refusal.render(&audience, None);
+    assert_eq!(page.status, status);
+    for fact in [code, title, &status.to_string()] {
+        assert!(page.content.contains(fact), "{fact}: {}", page.content);
+    }
+    assert!(!page.content.contains("<script"), "{}", page.content);
+    let head = lines(page.lines);
+    assert_eq!(values(&head, "content-type"), ["text/html; charset=utf-8"]);
+    assert_eq!(values(&head, "access-control-allow-origin"), ["https://shop.example"]);
+    assert_eq!(values(&head, "retry-after"), retry_after.into_iter().collect::<Vec<_>>());
+    assert!(values(&head, "access-control-expose-headers")[0].contains("Retry-After"));
+    assert!(values(&head, "idempotency-expires").is_empty());
+}
+
+#[test]
+fn refusals() {
+    rows().into_iter().for_each(check);
+}
+
+#[test]
+fn the_fragment_is_escaped() {
+    let audience = Audience { html: true, allow_origin: None };
+    let page = Refusal::StateConflict { state: SHARP.to_owned() }.render(&audience, None);
+    assert!(page.content.contains("&lt;script&gt;&quot;&amp;&#39;\\"), "{}", page.content);
+    assert!(page.content.starts_with('<') && page.content.ends_with('>'));
+}
+
+#[test]
+fn refusals_with_a_field_of_their_own() {
+    let allow = lines(Refusal::MethodNotAllowed { allow: "GET, HEAD" }.render(&Audience::default(), None).lines);
+    assert_eq!(values(&allow, "allow"), ["GET, HEAD"]);
+    let bearer = lines(Refusal::Unauthorized.render(&Audience::default(), None).lines);
+    assert_eq!(values(&bearer, "www-authenticate"), ["Bearer"]);
+}
+
+fn check_peek(peek: Peek, expect: Value) {
+    let said = Said::peek(peek);
+    assert_eq!(said.status, 200);
+    assert_eq!(serde_json::from_str::<Value>(&said.content).ok(), Some(expect));
+    assert_eq!(values(&lines(said.lines), "cache-control"), ["no-store"]);
+}
+
+#[test]
+fn peeks() {
+    let expires = 784_111_777_001;
+    let at = "1994-11-06T08:49:37Z";
+    check_peek(Peek::Absent, json!({"state": "absent"}));
+    check_peek(Peek::Running, json!({"state": "running"}));
+    check_peek(Peek::Completed { status: 201, expires }, json!({"state": "completed", "status": 201, "expires": at}));
+    check_peek(Peek::Unknown { expires }, json!({"state": "unknown", "expires": at}));
+}
+
+/// What comes, as `name,value` lines, and what is kept, as `name:value` lines.
+fn check_keep(pairs: &[&str], expect: &[&str]) {
+    let head = keep(200, &pairs.join("\n"));
+    assert_eq!(head.status, 200);
+    assert_eq!(head.lines.lines().collect::<Vec<_>>(), expect, "{pairs:?}");
+    assert_eq!(head.pairs().count(), expect.len());
+}
+
+#[test]
+fn what_of_a_head_is_kept() {
+    check_keep(&[""], &[]);
+    check_keep(&["content-type,text/csv", "x-a,"], &["content-type:text/csv", "x-a:"]);
+    check_keep(
+        &["set-cookie,a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "x,1", "set-cookie,b:2,c"],
+        &["set-cookie:a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "x:1", "set-cookie:b:2,c"],
+    );
+    for one_hop in [
+        "connection,close",
+        "content-length,3",
+        "keep-alive,timeout=5",
+        "proxy-connection,close",
+        "te,trailers",
+        "trailer,x",
+        "transfer-encoding,chunked",
+        "upgrade,h2c",
+    ] {
+        check_keep(&["a,1", one_hop, "b,2"], &["a:1", "b:2"]);
+    }
+    for own in [
+        "idempotency-status,executed",
+        "idempotency-expires,x",
+        "idempotent-replayed,true",
+        "oncekey-errand,release",
+        "x-oncekey-a,b",
+    ] {
+        check_keep(&[own, "oncekeys,1"], &["oncekeys:1"]);
+    }
+}
+
+#[test]
+fn what_connection_names_is_not_kept() {
+    check_keep(&["x-a,1", "connection,X-A ,\tx-b", "x-b,2", "x-c,3"], &["x-c:3"]);
+    check_keep(&["connection,x-a", "x-a,1", "connection,x-b", "x-b,2", "x-c,3"], &["x-c:3"]);
+}
+
+#[test]
+fn what_is_sent_of_a_head() {
+    let head = keep(201, "location,/orders/1\nset-cookie,a=1\nset-cookie,b=2\naccess-control-allow-origin,*");
+    let sent = lines(head.sent(Word::Replayed, Some(784_111_777_000)));
+    assert_eq!(values(&sent, "location"), ["/orders/1"]);
+    assert_eq!(values(&sent, "set-cookie"), ["a=1", "b=2"]);
+    assert_eq!(values(&sent, "idempotency-status"), ["replayed"]);
+    assert_eq!(values(&sent, "idempotent-replayed"), ["true"]);
+    assert_eq!(values(&sent, "idempotency-expires"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
+    assert!(values(&sent, "access-control-expose-headers")[0].contains("Idempotency-Status"));
+
+    let first = lines(keep(201, "location,/orders/1").sent(Word::Executed, None));
+    assert_eq!(values(&first, "idempotency-status"), ["executed"]);
+    assert!(values(&first, "idempotent-replayed").is_empty());
+    assert!(values(&first, "idempotency-expires").is_empty());
+    assert!(values(&first, "access-control-expose-headers").is_empty());
+}
+
+#[test]
+fn statuses_without_content() {
+    let without: Vec<u16> = (100..=599).filter(|status| keep(*status, "").has_no_content()).collect();
+    assert_eq!(without, [204, 205, 304]);
+}
+
+#[test]
+fn words() {
+    let check = |word: Word, expect| assert_eq!(word.as_str(), expect);
+    check(Word::Executed, "executed");
+    check(Word::Replayed, "replayed");
+    check(Word::InProgress, "in-progress");
+    check(Word::Mismatch, "mismatch");
+    check(Word::Unknown, "unknown");
+    check(Word::Refused, "refused");
+    check(Word::Accepted, "accepted");
+    check(Word::Bypassed(Reason::NoKey), "bypassed;reason=no-key");
+    check(Word::Bypassed(Reason::ContentTooLarge), "bypassed;reason=content-too-large");
+    check(Word::Bypassed(Reason::StoreUnavailable), "bypassed;reason=store-unavailable");
+}
+
+#[test]
+fn no_lines_are_an_empty_list() {
+    assert_eq!(Lines::default().into_json(), "[]");
+}
+
+fn check_errand(errand: Errand, expect: &str) {
+    assert_eq!(errand.encode(), expect);
+    assert_eq!(Errand::decode(expect), Some(errand), "{expect}");
+}
+
+fn attempt() -> Attempt {
+    Attempt {
+        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
+        fingerprint: Fingerprint::parse(PRINT).unwrap(),
+        terms: Terms {
+            keep: Keep::Definite,
+            server_error: ServerError::Hold,
+            unanswered: Unanswered::Probe("/a b/{key}?c=%20\u{e9}".to_owned()),
+            lease: 60,
+            patience: 25,
+            wait: 0,
+            retention: 86_400,
+            max_stored: 4_194_304,
+        },
+        header: "Idempotency-Key".to_owned(),
+    }
+}
+
+#[test]
+fn errands() {
+    check_errand(Errand::Release, "release");
+    check_errand(Errand::Peek { wait: 30 }, "peek 30");
+    let expect =
+        format!("attempt {SCOPED} {PRINT} d h p/a%20b/{{key}}?c=%2520%c3%a9 60 25 0 86400 4194304 Idempotency-Key");
+    check_errand(Errand::Attempt(attempt()), &expect);
+    for broken in ["", " ", "peek", "peek ", "peek x", "peek -1", "peek 1 2", "release ", "Release", "attempt"] {
+        assert_eq!(Errand::decode(broken), None, "{broken}");
+    }
+    let words: Vec<&str> = expect.split(' ').collect();
+    for at in 0..words.len() {
+        let short = [&words[..at], &words[at + 1..]].concat().join(" ");
+        assert_eq!(Errand::decode(&short), None, "{short}");
+        let mut other = words.clone();
+        other[at] = "%";
+        assert_eq!(Errand::decode(&other.join(" ")), None, "{at}");
+    }
+    assert_eq!(Errand::decode(&format!("{expect} more")), None);
+}
+
+fn some_terms() -> impl Strategy<Value = Terms> {
+    let keep = prop_oneof![Just(Keep::Success), Just(Keep::Definite)];
+    let server_error = prop_oneof![Just(ServerError::Release), Just(ServerError::Hold), Just(ServerError::Keep)];
+    let unanswered =
+        prop_oneof![Just(Unanswered::Hold), Just(Unanswered::Rerun), any::<String>().prop_map(Unanswered::Probe),];
+    let seconds = (any::<u32>(), any::<u32>(), any::<u32>(), any::<u32>());
+    (keep, server_error, unanswered, seconds, any::<u64>()).prop_map(
+        |(keep, server_error, unanswered, (lease, patience, wait, retention), max_stored)| Terms {
+            keep,
+            server_error,
+            unanswered,
+            lease,
+            patience,
+            wait,
+            retention,
+            max_stored,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lines_are_json_that_says_what_was_pushed(pairs in any::<Vec<(String, String)>>()) {
+        let mut pushed = Lines::default();
+        for (name, value) in &pairs {
+            pushed.push(name, value);
+        }
+        assert_eq!(lines(pushed), pairs);
+    }
+
+    #[test]
+    fn an_errand_is_read_back(terms in some_terms(), header in any::<String>()) {
+        let errand = Errand::Attempt(Attempt { terms, header, ..attempt() });
+        let text = errand.encode();
+        assert!(text.bytes().all(|byte| (0x20..=0x7e).contains(&byte)), "{text}");
+        assert_eq!(Errand::decode(&text), Some(errand));
+    }
+
+    #[test]
+    fn any_text_is_an_errand_or_none(text in any::<String>(), like in "(attempt|peek|release|[dhrsp%/] ?|[0-9 ]){0,16}") {
+        for text in [text, like] {
+            if let Some(errand) = Errand::decode(&text) {
+                assert_eq!(Errand::decode(&errand.encode()), Some(errand));
+            }
+        }
+    }
+
+    #[test]
+    fn a_kept_head_holds_nothing_of_one_hop_or_of_the_gate(
+        pairs in proptest::collection::vec(("(connection|te|x-a|x-b|oncekey-c|set-cookie|idempotency-status)", "[ -~]{0,8}|x-a, x-b"), 0..8),
+    ) {
+        let text: Vec<String> = pairs.iter().map(|(name, value)| format!("{name},{value}")).collect();
+        let head = keep(200, &text.join("\n"));
+        let named: Vec<String> = pairs
+            .iter()
+            .filter(|(name, _)| name == "connection")
+            .flat_map(|(_, value)| value.split(','))
+            .map(|name| name.trim().to_ascii_lowercase())
+            .collect();
+        for (name, _) in head.pairs() {
+            assert!(!is_internal(name) && !["connection", "te"].contains(&name), "{name}");
+            assert!(!named.iter().any(|n| n == name), "{name}");
+        }
+        let kept = pairs.iter().filter(|(name, _)| name == "set-cookie").count();
+        if !named.iter().any(|n| n == "set-cookie") {
+            assert_eq!(head.pairs().filter(|(name, _)| *name == "set-cookie").count(), kept);
+        }
+    }
+
+    #[test]
+    fn any_text_makes_a_head(pairs in any::<String>()) {
+        let head = keep(200, &pairs);
+        assert!(head.lines.is_empty() || head.lines.ends_with('\n'));
+        let _ = lines(head.sent(Word::Replayed, None));
+    }
+}
