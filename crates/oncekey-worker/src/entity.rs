@@ -10,7 +10,7 @@ use oncekey::{
     answer::{own::Said, refusal::Refusal},
     decide::transition::{Given, Outgoing, Step, step},
     errand::{Errand, Order, is_handed_over},
-    http::{credentials::is_secret, target::split},
+    http::target::split,
     policy::Machine,
     stored::{
         attempt::Attempt,
@@ -22,47 +22,19 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Request, Response};
 
 use crate::{
-    ask::{ask, send},
-    convert::{self, Ctx, Failure, Storage, clock, forget, js_time, settled},
-    front::{Body, Front, Stop},
+    call::ask,
     gate::Gate,
+    platform::{
+        bindings::{Ctx, Storage, forget, settled},
+        clock::{clock, js_time},
+        failure::Failure,
+        head, message,
+    },
+    refusal::audience,
 };
 
 /// Milliseconds after which an effect that could not be handed over is tried again.
 const AGAIN: u64 = 5_000;
-
-/// The front's part: who may ask, and whether there is such a machine. `path`: what follows the endpoint's name.
-pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Response, Stop> {
-    let Some(secret) = front.gate.secret("ONCEKEY_SERVICE") else {
-        return Err(Refusal::NoSuchEndpoint.into());
-    };
-    if !is_secret(front.fields.get("authorization").unwrap_or_default(), &secret) {
-        return Err(Refusal::Unauthorized.into());
-    }
-    let policy = &front.gate.policy;
-    let order = Order::parse(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
-    match (&order.transition, method) {
-        (Some(_), "POST") | (None, "GET" | "HEAD") => {}
-        (Some(_), _) => return Err(Refusal::MethodNotAllowed { allow: "POST" }.into()),
-        (None, _) => return Err(Refusal::MethodNotAllowed { allow: "GET, HEAD" }.into()),
-    }
-    let limit = policy.max_content.min(oncekey::decide::transition::LONGEST_CONTENT);
-    let body = match order.transition {
-        None => JsValue::NULL,
-        Some(_) => match front.read(true, limit).await? {
-            Body::TooLarge => return Err(Refusal::ContentTooLarge { limit }.into()),
-            Body::Whole(body, bytes) => {
-                Given::parse(&bytes)?;
-                body
-            }
-        },
-    };
-    let stub = || front.gate.entity(&order.name());
-    match send(stub, &order.encode(), front.request, &front.stripped()?, &body).await {
-        Ok(response) => Ok(response),
-        Err(_) => Err(Refusal::StoreUnavailable.into()),
-    }
-}
 
 /// One entity's handler.
 pub struct EntityObject {
@@ -79,7 +51,7 @@ impl EntityObject {
     /// Does what the front orders.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
         let refuse = |refusal: Refusal| front_refuse(&self.gate, request, &refusal);
-        let Some(order) = convert::errand(request).as_deref().and_then(Order::decode) else {
+        let Some(order) = head::errand(request).as_deref().and_then(Order::decode) else {
             return refuse(Refusal::NoSuchEndpoint);
         };
         let content: ArrayBuffer = settled(request.array_buffer()?).await?;
@@ -93,7 +65,7 @@ impl EntityObject {
         match &order.transition {
             None => self.view(machine, entity.as_ref()),
             Some(name) => match self.make(machine, &order, name, entity.as_ref(), &content, &request.url())? {
-                Ok(said) => convert::said(said),
+                Ok(said) => message::said(said),
                 Err(refusal) => refuse(refusal),
             },
         }
@@ -101,7 +73,7 @@ impl EntityObject {
 
     fn view(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
         let Some(entity) = entity else {
-            return convert::said(Said::entity(&machine.initial, 0, ""));
+            return message::said(Said::entity(&machine.initial, 0, ""));
         };
         let kv = self.storage.kv();
         let mut history = String::new();
@@ -109,7 +81,7 @@ impl EntityObject {
             history.push_str(if history.is_empty() { "" } else { "," });
             history.push_str(&kv.get(&row('h', version))?.as_string().unwrap_or_default());
         }
-        convert::said(Said::entity(&entity.state, entity.version, &history))
+        message::said(Said::entity(&entity.state, entity.version, &history))
     }
 
     /// Makes a transition, all in one write.
@@ -173,7 +145,7 @@ impl EntityObject {
             let Some((attempt, head, content)) = incoming(&kv.get(&name)?) else {
                 return Ok(false);
             };
-            let request = convert::held_request(&head)?;
+            let request = message::held_request(&head)?;
             let key = attempt.scoped_key.clone();
             let errand = Errand::Accept(attempt);
             let answer = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
@@ -228,6 +200,6 @@ fn incoming(row: &JsValue) -> Option<(Attempt, Held, JsValue)> {
 }
 
 fn front_refuse(gate: &Gate, request: &Request, refusal: &Refusal) -> Result<Response, Failure> {
-    let fields = convert::negotiation(&request.headers());
-    convert::said(refusal.render(&crate::front::audience(&gate.policy, &fields), None))
+    let fields = head::negotiation(&request.headers());
+    message::said(refusal.render(&audience(&gate.policy, &fields), None))
 }

@@ -6,7 +6,11 @@ use oncekey::{key::scoped::ScopedKey, policy::Policy};
 use wasm_bindgen::JsValue;
 use worker::Env;
 
-use crate::convert::{self, Failure, Fetcher, Namespace, Origin};
+use crate::platform::{
+    bindings::{self, Fetcher, Namespace},
+    failure::Failure,
+    origin::Origin,
+};
 
 /// The gate's configuration.
 pub struct Gate {
@@ -30,13 +34,13 @@ impl Gate {
         if let Some(gate) = GATE.with_borrow(Clone::clone) {
             return Ok(gate);
         }
-        let text = convert::text(env, "ONCEKEY").unwrap_or_default();
+        let text = bindings::text(env, "ONCEKEY").unwrap_or_default();
         let policy = Policy::parse(&text).map_err(|error| Misconfigured(error.message()))?;
         let gate = Rc::new(Self {
             policy,
             origin: Origin::of(env),
-            keys: convert::binding(env, "KEYS"),
-            machines: convert::binding(env, "MACHINES"),
+            keys: bindings::binding(env, "KEYS"),
+            machines: bindings::binding(env, "MACHINES"),
             env: env.clone(),
         });
         GATE.set(Some(gate.clone()));
@@ -55,7 +59,7 @@ impl Gate {
 
     /// A secret, where it is configured.
     pub fn secret(&self, name: &str) -> Option<String> {
-        convert::text(&self.env, name).filter(|secret| !secret.is_empty())
+        bindings::text(&self.env, name).filter(|secret| !secret.is_empty())
     }
 }
 

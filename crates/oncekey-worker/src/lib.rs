@@ -1,19 +1,15 @@
 //! The gate's shell on Cloudflare Workers: it does the I/O and decides nothing.
 
-mod ask;
-mod batches;
-mod content;
-mod convert;
-mod deliver;
-mod effect;
+mod call;
 mod entity;
+mod exchange;
 mod fault;
-mod flight;
 mod front;
 mod gate;
 mod object;
-mod service;
-mod store;
+mod platform;
+mod queue;
+mod refusal;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -28,10 +24,13 @@ use web_sys::{Request, Response};
 use worker::Env;
 
 use crate::{
-    convert::{Ctx, Live},
     entity::EntityObject,
     gate::{Gate, Misconfigured},
-    object::Object,
+    object::context::Object,
+    platform::{
+        bindings::{Ctx, Live},
+        head, message,
+    },
 };
 
 #[wasm_bindgen]
@@ -72,7 +71,7 @@ pub async fn handle(event: Event) -> Result<JsValue, JsValue> {
         (None, _, Some(request)) => front::fetch(&gate, &request, &event.page()).await?,
         (None, _, None) => {
             let name = event.queue().unwrap_or_default();
-            return Ok(batches::numbers(&batches::consume(gate, &name, &event.messages()).await));
+            return Ok(queue::numbers(&queue::consume(gate, &name, &event.messages()).await));
         }
         (Some(ctx), Some(live), Some(request)) => Object::new(gate, live, &ctx).fetch(&request).await?,
         (Some(ctx), None, Some(request)) => EntityObject::new(gate, &ctx).fetch(&request).await?,
@@ -92,8 +91,8 @@ pub async fn handle(event: Event) -> Result<JsValue, JsValue> {
 fn misconfigured(event: &Event, message: String) -> Result<JsValue, JsValue> {
     match (event.ctx(), event.request()) {
         (None, Some(request)) => {
-            let audience = front::audience(&Policy::default(), &fields(&request));
-            Ok(convert::said(Refusal::PolicyInvalid { message }.render(&audience, None))?.into())
+            let audience = refusal::audience(&Policy::default(), &fields(&request));
+            Ok(message::said(Refusal::PolicyInvalid { message }.render(&audience, None))?.into())
         }
         _ => Err(JsValue::from_str(&message)),
     }
@@ -103,14 +102,14 @@ fn misconfigured(event: &Event, message: String) -> Result<JsValue, JsValue> {
 #[wasm_bindgen(js_name = frontFailed)]
 pub fn front_failed(request: &Request, env: &Env) -> Result<Response, JsValue> {
     let audience = match Gate::of(env) {
-        Ok(gate) => front::audience(&gate.policy, &fields(request)),
+        Ok(gate) => refusal::audience(&gate.policy, &fields(request)),
         Err(_) => Audience::default(),
     };
-    Ok(convert::said(Refusal::StoreUnavailable.render(&audience, None))?)
+    Ok(message::said(Refusal::StoreUnavailable.render(&audience, None))?)
 }
 
 fn fields(request: &Request) -> Fields {
-    Fields::new(convert::pairs(&request.headers()))
+    Fields::new(head::pairs(&request.headers()))
 }
 
 #[wasm_bindgen]

@@ -3,7 +3,7 @@
 //! Invariant: the claim is stored before the origin is asked; the caller sees the end of an answer only after it
 //! is stored.
 
-use std::{cell::RefCell, pin::Pin, time::Duration};
+use std::time::Duration;
 
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
@@ -17,7 +17,7 @@ use oncekey::{
     http::fields::Fields,
     stored::{
         attempt::Attempt,
-        record::{Claim, Kept, Owner, Record},
+        record::{Claim, Kept, Record},
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -26,15 +26,26 @@ use web_sys::{AbortController, ReadableStreamDefaultReader, Request, Response};
 use worker::Delay;
 
 use crate::{
-    content::{Content, Out},
-    convert::{self, Failure, Init, Live, Pipe, clock},
-    fault, front,
+    fault,
     gate::Gate,
-    store::{Found, Store},
+    object::{
+        live::ended,
+        store::{Found, Store},
+        watch::{Answer, Chunk, Heard, Watch},
+    },
+    platform::{
+        bindings::{Init, Live},
+        clock::{self, clock},
+        failure::Failure,
+        head, message,
+        stream::{self, Content, Out, Pipe},
+    },
+    refusal::audience,
 };
 
 /// Content of unknown or larger size is passed on as it arrives if it has not ended so soon after its head.
 const GRACE: Duration = Duration::from_millis(20);
+
 /// Content announced as no larger than this is answered in one piece, in bytes.
 const SMALL: u64 = 65_536;
 
@@ -55,11 +66,6 @@ pub struct Effect {
     pub accepted: bool,
 }
 
-/// What the object's memory knows.
-pub fn owner(live: &Live) -> Owner {
-    Owner { running: Some(live.running()).filter(|generation| *generation != 0), latest: live.latest() }
-}
-
 /// What the origin sees that is not in the request: the scoped key, and the content in full.
 pub fn to_origin(
     request: &Request,
@@ -67,22 +73,19 @@ pub fn to_origin(
     content: &ArrayBuffer,
     abort: &AbortController,
 ) -> Result<Init, Failure> {
-    let headers = convert::copy(&request.headers())?;
-    convert::remove_errand(&headers);
+    let headers = head::copy(&request.headers())?;
+    head::remove_errand(&headers);
     headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
-    let init = convert::as_it_is();
+    let init = message::as_it_is();
     init.set_headers(&headers);
     init.set_signal(&abort.signal());
     if content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH") {
-        init.set_body(&convert::sent_once()?);
+        init.set_body(&stream::sent_once()?);
     } else {
         init.set_body(content);
     }
     Ok(init)
 }
-
-/// An answer as the waiting caller gets it, or the failure to build it.
-pub type Answer = Result<Response, Failure>;
 
 impl Effect {
     /// Starts the execution; it goes on without its caller. The receiver gets the answer, or word that it takes
@@ -124,7 +127,7 @@ impl Effect {
 
     async fn answered(&self, response: &Response, watch: &Watch) {
         let status = response.status();
-        let fields = Fields::new(convert::pairs(&response.headers()));
+        let fields = Fields::new(head::pairs(&response.headers()));
         let head = Head::keep(status, &fields);
         let (word, then) = match course(Some(status), &self.attempt.terms) {
             Course::Pass { word, then } => (word, then),
@@ -258,9 +261,9 @@ impl Effect {
         }
     }
 
-    fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
-        let fields = convert::negotiation(&self.request.headers());
-        convert::said(refusal.render(&front::audience(&self.gate.policy, &fields), expires))
+    pub fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
+        let fields = head::negotiation(&self.request.headers());
+        message::said(refusal.render(&audience(&self.gate.policy, &fields), expires))
     }
 
     /// The whole answer is there.
@@ -268,7 +271,7 @@ impl Effect {
         let expires = self.settle(then, head, content, true);
         if let Some(caller) = watch.caller() {
             let body = content.map_or(JsValue::NULL, |content| content.whole().into());
-            let _ = caller.send(convert::answer(head, word, expires, &body));
+            let _ = caller.send(message::answer(head, word, expires, &body));
         }
     }
 
@@ -288,9 +291,9 @@ impl Effect {
         let settlement = if self.accepted {
             let answer = accepted::Heard {
                 status: whole.then_some(head.status),
-                retry_after: convert::retry_after(head.get("retry-after"), now),
+                retry_after: clock::retry_after(head.get("retry-after"), now),
             };
-            accepted::settle(old, &self.claim, then, kept, answer, convert::chance(), now)
+            accepted::settle(old, &self.claim, then, kept, answer, clock::chance(), now)
         } else {
             settle(old, &self.claim, then, kept, now)
         };
@@ -319,7 +322,7 @@ fn begin(head: &Head, word: Word, length: Option<u64>, watch: &Watch) -> Out {
         return Out::nowhere();
     };
     match Pipe::new(length) {
-        Ok(pipe) => match caller.send(convert::answer(head, word, None, &pipe.readable)) {
+        Ok(pipe) => match caller.send(message::answer(head, word, None, &pipe.readable)) {
             Ok(()) => Out::new(pipe.writer),
             Err(_) => Out::nowhere(),
         },
@@ -328,135 +331,4 @@ fn begin(head: &Head, word: Word, length: Option<u64>, watch: &Watch) -> Out {
             Out::nowhere()
         }
     }
-}
-
-/// The execution is over: those who wait for it decide anew.
-fn ended(live: &Live, generation: u32) {
-    if live.running() != generation {
-        return;
-    }
-    live.set_running(0);
-    wake(live);
-}
-
-/// Something has been decided: those who wait for it look anew.
-pub fn wake(live: &Live) {
-    let waiters = live.waiters();
-    if waiters.length() == 0 {
-        return;
-    }
-    live.set_waiters(js_sys::Array::new());
-    for waiter in waiters.iter() {
-        let _ = waiter.unchecked_into::<js_sys::Function>().call0(&JsValue::NULL);
-    }
-}
-
-/// What came of waiting for the origin.
-enum Heard {
-    Answer(JsValue),
-    Failed,
-    Silence,
-}
-
-/// What came of reading its content.
-enum Chunk {
-    Bytes(Uint8Array),
-    End,
-    Broken,
-}
-
-impl Heard {
-    fn chunk(self) -> Chunk {
-        let Self::Answer(value) = self else {
-            return Chunk::Broken;
-        };
-        let result: web_sys::ReadableStreamReadResult = value.unchecked_into();
-        match result.get_value().dyn_into::<Uint8Array>() {
-            Ok(bytes) => Chunk::Bytes(bytes),
-            Err(_) => Chunk::End,
-        }
-    }
-}
-
-/// Keeps two ends in view with one timer: the caller's patience, and the origin's silence for the length of a lease.
-struct Watch(RefCell<Watched>);
-
-struct Watched {
-    caller: Option<oneshot::Sender<Answer>>,
-    timer: Option<Pin<Box<Delay>>>,
-    patience_ends: u64,
-    lease: u64,
-    heard_at: u64,
-}
-
-impl Watch {
-    fn new(caller: oneshot::Sender<Answer>, lease: u32, patience: u32) -> Self {
-        Self::of(Some(caller), lease, patience)
-    }
-
-    fn alone(lease: u32) -> Self {
-        Self::of(None, lease, 0)
-    }
-
-    fn of(caller: Option<oneshot::Sender<Answer>>, lease: u32, patience: u32) -> Self {
-        let now = clock();
-        Self(RefCell::new(Watched {
-            caller,
-            timer: None,
-            patience_ends: now + u64::from(patience) * 1000,
-            lease: u64::from(lease) * 1000,
-            heard_at: now,
-        }))
-    }
-
-    /// The caller, once: `None` where it was answered or has gone.
-    fn caller(&self) -> Option<oneshot::Sender<Answer>> {
-        self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
-    }
-
-    /// Waits for the origin; tells the caller when it has waited long enough, and gives up after a lease's silence.
-    async fn outlast(&self, effect: &Effect, promise: js_sys::Promise) -> Heard {
-        let mut promise = JsFuture::from(promise);
-        loop {
-            let (mut timer, ends) = self.take_timer();
-            match select(promise, timer.as_mut()).await {
-                Either::Left((outcome, _)) => {
-                    let mut watched = self.0.borrow_mut();
-                    watched.heard_at = clock();
-                    watched.timer = Some(timer);
-                    return outcome.map_or(Heard::Failed, Heard::Answer);
-                }
-                Either::Right(((), rest)) => promise = rest,
-            }
-            let now = clock();
-            if ends.patience.is_some_and(|at| at <= now)
-                && let Some(caller) = self.caller()
-            {
-                let _ = caller.send(effect.refuse(&Refusal::InProgress { retry_after: 1 }, None));
-            }
-            if ends.lease <= now {
-                return Heard::Silence;
-            }
-        }
-    }
-
-    /// The timer that rings at the next end, or before it: then it is set anew.
-    fn take_timer(&self) -> (Pin<Box<Delay>>, Ends) {
-        let mut watched = self.0.borrow_mut();
-        let ends = Ends {
-            patience: watched.caller.as_ref().map(|_| watched.patience_ends),
-            lease: watched.heard_at + watched.lease,
-        };
-        let timer = watched.timer.take().unwrap_or_else(|| {
-            let next = ends.patience.map_or(ends.lease, |patience| patience.min(ends.lease));
-            Box::pin(Delay::from(Duration::from_millis(next.saturating_sub(clock()))))
-        });
-        (timer, ends)
-    }
-}
-
-/// When what ends, in milliseconds since 1970.
-struct Ends {
-    patience: Option<u64>,
-    lease: u64,
 }

@@ -17,14 +17,22 @@ use oncekey::{
 use web_sys::{AbortController, Request, Response};
 
 use crate::{
-    convert::{self, Failure, clock},
-    effect::{Effect, owner, to_origin, wake},
-    object::{Object, read},
-    store::{Found, Row},
+    object::{
+        context::{Object, read},
+        effect::{Effect, to_origin},
+        live::{owner, wake},
+        store::{Found, Row},
+    },
+    platform::{
+        clock::{self, clock},
+        failure::Failure,
+        head, message,
+    },
 };
 
 /// Milliseconds after which an alarm that failed rings again.
 const LATER: u64 = 60_000;
+
 /// Milliseconds after which it rings again where a newer version may know what is kept.
 const MUCH_LATER: u64 = 86_400_000;
 
@@ -39,15 +47,15 @@ impl Object {
         let now = clock();
         match accept(record.as_ref(), owner(&self.live), attempt, now) {
             Accepting::Store(record) => {
-                let fields = Fields::new(convert::pairs(&request.headers()));
+                let fields = Fields::new(head::pairs(&request.headers()));
                 let head = Held::keep(&request.method(), &request.url(), &fields);
                 // The alarm first and the record last: should either fail, nothing is accepted.
                 self.store.wake_at(now)?;
                 self.store.hold(&head, &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                convert::said(Said::queued(&attempt.scoped_key))
+                message::said(Said::queued(&attempt.scoped_key))
             }
-            Accepting::Duplicate => convert::said(Said::duplicate(&attempt.scoped_key)),
+            Accepting::Duplicate => message::said(Said::duplicate(&attempt.scoped_key)),
             Accepting::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }
@@ -77,13 +85,13 @@ impl Object {
             return self.store.clear();
         };
         self.store.wake_at(accepted::alarm(&Record::Accepted(delivery.clone()), now))?;
-        let (found, answer, bytes) = self.ask(&convert::held_request(&head)?, &delivery.attempt, &path).await;
+        let (found, answer, bytes) = self.ask(&message::held_request(&head)?, &delivery.attempt, &path).await;
         let kept = if bytes.is_some() { Kept::Reply(answer) } else { Kept::Tombstone { status: answer.status } };
         let row = self.store.load()?;
         let Found::Readable(record) = row.found() else {
             return Ok(());
         };
-        match asked(record.as_ref(), &delivery, owner(&self.live), found, kept, convert::chance(), clock()) {
+        match asked(record.as_ref(), &delivery, owner(&self.live), found, kept, clock::chance(), clock()) {
             Ring::Store(record) => self.put(&record, bytes.as_ref(), &row),
             decided => self.follow(decided, &row).await,
         }
@@ -117,7 +125,7 @@ impl Object {
             return self.store.wake_at(clock() + LATER);
         }
         let abort = AbortController::new()?;
-        let request = convert::held_request(&head)?;
+        let request = message::held_request(&head)?;
         let init = to_origin(&request, &delivery.attempt, &content.buffer(), &abort)?;
         self.put(&Record::Accepted(delivery.clone()), None, row)?;
         let Owner { latest, .. } = owner(&self.live);

@@ -11,7 +11,11 @@ use oncekey::{
 };
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::convert::{Failure, Live, Storage, forget, joined, js_time};
+use crate::platform::{
+    bindings::{Live, Storage, forget, joined},
+    clock::js_time,
+    failure::Failure,
+};
 
 /// Bytes of content in one row: the platform takes 2 MB, the record's head included, but enforces that in
 /// production only.

@@ -11,10 +11,13 @@ use oncekey::{
 };
 
 use crate::{
-    ask::ask,
-    content::read_within,
-    convert::{self, clock},
+    call::ask,
     gate::Gate,
+    platform::{
+        clock::{self, clock},
+        head, message,
+        stream::read_within,
+    },
 };
 
 /// What came of an item.
@@ -92,15 +95,15 @@ impl Flight {
 }
 
 async fn exchange(gate: &Gate, attempt: Attempt, head: &Held, content: &[u8], limit: u64) -> Option<Answer> {
-    let request = convert::held_request(head).ok()?;
+    let request = message::held_request(head).ok()?;
     let key = attempt.scoped_key.clone();
     let body = Uint8Array::from(content).into();
     let mut answer = ask(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
     let headers = answer.headers();
-    let retry_after = convert::retry_after(headers.get("retry-after").ok()?.as_deref(), clock());
+    let retry_after = clock::retry_after(headers.get("retry-after").ok()?.as_deref(), clock());
     let word = headers.get("idempotency-status").ok()?.unwrap_or_default();
-    if limit > 0 && convert::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
-        answer = convert::decoded(&answer).ok()?;
+    if limit > 0 && head::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
+        answer = message::decoded(&answer).ok()?;
     }
     // To its end, which comes only after it is stored.
     let content = match answer.body() {

@@ -10,13 +10,19 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    convert, entity,
-    front::{Front, Stop},
+    front::{
+        incoming::{Front, Stop},
+        machines,
+    },
+    platform::message,
 };
 
 const POLICY: &str = "/.well-known/idempotency";
+
 const MODULE: &str = "/.oncekey/oncekey.js";
+
 const KEYS: &str = "/.oncekey/keys/";
+
 const MACHINES: &str = "/.oncekey/machines/";
 
 /// Whether a path is the gate's own and never forwarded.
@@ -35,7 +41,7 @@ pub async fn answer(
     let read = matches!(method, "GET" | "HEAD");
     if path == POLICY {
         return if read {
-            Ok(convert::said(Said::published(front.gate.policy.published()))?)
+            Ok(message::said(Said::published(front.gate.policy.published()))?)
         } else {
             only("GET, HEAD")
         };
@@ -44,7 +50,7 @@ pub async fn answer(
         return if read { module(page_module) } else { only("GET, HEAD") };
     }
     if let Some(order) = path.strip_prefix(MACHINES) {
-        return entity::answer(front, method, order).await;
+        return machines::answer(front, method, order).await;
     }
     let Some(name) = path.strip_prefix(KEYS).filter(|name| !name.is_empty()) else {
         return Err(Refusal::NoSuchEndpoint.into());
@@ -68,7 +74,7 @@ fn module(page_module: &JsValue) -> Result<Response, Stop> {
     lines.push("cache-control", "public, max-age=300");
     lines.push("x-content-type-options", "nosniff");
     lines.push("access-control-allow-origin", "*");
-    Ok(convert::response(200, lines, page_module)?)
+    Ok(message::response(200, lines, page_module)?)
 }
 
 /// What became of a key, for the caller who sent it.

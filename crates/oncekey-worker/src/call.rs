@@ -9,8 +9,12 @@ use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
 
 use crate::{
-    convert::{self, Failure, Fetcher, init, settled},
     gate::Gate,
+    platform::{
+        bindings::{Fetcher, init, settled},
+        failure::Failure,
+        head,
+    },
 };
 
 /// One call to the key's object. `headers` are the request's as the object shall see them; they get the errand.
@@ -33,7 +37,7 @@ pub async fn send(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, Failed> {
-    convert::set_errand(headers, errand);
+    head::set_errand(headers, errand);
     let mut calls = Calls::default();
     loop {
         match call(&stub, request, headers, body).await {

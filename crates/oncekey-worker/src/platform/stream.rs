@@ -4,12 +4,67 @@ use std::time::Duration;
 
 use futures_util::future::{Either, select};
 use js_sys::Uint8Array;
-use wasm_bindgen::JsCast;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStream, ReadableStreamDefaultReader, ReadableStreamReadResult, WritableStreamDefaultWriter};
 use worker::Delay;
 
-use crate::convert::{Failure, forget, joined, settled};
+use crate::platform::{
+    bindings::{forget, joined, settled},
+    clock::js_time,
+    failure::Failure,
+};
+
+#[wasm_bindgen]
+extern "C" {
+    /// A pipe whose two ends may be in different places; it knows its length beforehand.
+    type FixedLengthStream;
+    #[wasm_bindgen(constructor, catch)]
+    fn new(length: f64) -> Result<FixedLengthStream, JsValue>;
+    #[wasm_bindgen(method, getter)]
+    fn readable(this: &FixedLengthStream) -> JsValue;
+    #[wasm_bindgen(method, getter)]
+    fn writable(this: &FixedLengthStream) -> web_sys::WritableStream;
+
+    /// The same without a length.
+    type IdentityTransformStream;
+    #[wasm_bindgen(constructor, catch)]
+    fn new() -> Result<IdentityTransformStream, JsValue>;
+    #[wasm_bindgen(method, getter)]
+    fn readable(this: &IdentityTransformStream) -> JsValue;
+    #[wasm_bindgen(method, getter)]
+    fn writable(this: &IdentityTransformStream) -> web_sys::WritableStream;
+}
+
+/// Empty content of a length that is not known beforehand. The runtime sends a request that is idempotent by its
+/// method (RFC 9110 §9.2.2) and has no content again by itself where a connection drops; it cannot send a stream twice.
+pub fn sent_once() -> Result<JsValue, Failure> {
+    let stream = IdentityTransformStream::new()?;
+    forget(&stream.writable().close());
+    Ok(stream.readable())
+}
+
+/// The two ends of a pipe for an answer's content.
+pub struct Pipe {
+    /// What the caller reads.
+    pub readable: JsValue,
+    /// Where the answer is written.
+    pub writer: WritableStreamDefaultWriter,
+}
+
+impl Pipe {
+    /// A pipe, of known length where there is one.
+    pub fn new(length: Option<u64>) -> Result<Self, Failure> {
+        let (readable, writable) = if let Some(length) = length {
+            let stream = FixedLengthStream::new(js_time(length))?;
+            (stream.readable(), stream.writable())
+        } else {
+            let stream = IdentityTransformStream::new()?;
+            (stream.readable(), stream.writable())
+        };
+        Ok(Self { readable, writer: writable.get_writer()? })
+    }
+}
 
 /// The content as it comes in.
 pub struct Content {

@@ -1,26 +1,25 @@
-//! Batches at the front, and a queue's messages: lists of items that are sent alone.
+//! Batches: lists of items that are sent alone.
 
 use std::rc::Rc;
 
-use js_sys::{Array, Uint8Array};
+use js_sys::Uint8Array;
 use oncekey::{
     answer::{own::Said, refusal::Refusal},
     batch::{Plan, lines, list, told},
     http::target::Parts,
     json::select::elements,
     policy::Route,
-    queue::{HOST, Receipt, delay, message, receipt},
-    stored::request::Held,
 };
-use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Response;
 
 use crate::{
-    content::Out,
-    convert::{self, Pipe, chance},
-    flight::Flight,
-    front::{Body, Front, Stop},
+    exchange::Flight,
+    front::incoming::{Body, Front, Stop},
     gate::Gate,
+    platform::{
+        message,
+        stream::{Out, Pipe},
+    },
 };
 
 /// Sends each element of a batch's list alone, and answers with what came of each, in the list's order.
@@ -41,7 +40,7 @@ pub async fn answer(
     let plan = Plan::new(policy, route, item, front.scope(parts), &origin, &front.fields);
     let sending = Sending { gate: front.gate.clone(), plan, items: items.to_vec(), bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
-    let answer = convert::response(207, lines(), &pipe.readable)?;
+    let answer = message::response(207, lines(), &pipe.readable)?;
     wasm_bindgen_futures::spawn_local(sending.run(Out::new(pipe.writer)));
     Ok(answer)
 }
@@ -125,51 +124,4 @@ fn of_refusal(refusal: &Refusal) -> String {
     let Said { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
     let after = refusal.retry_after().map(u64::from);
     told(status, refusal.word().as_str(), after, Some(content.as_bytes()))
-}
-
-/// Sends each message of a queue's batch; gives for each the seconds after which it is to come again, 0 where it is
-/// done with. `messages`: id, content where there is any, and how often it was delivered.
-pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
-    let later = |attempts: u32, retry_after: u64| delay(attempts, chance(), retry_after);
-    let mut delays = Vec::new();
-    let mut attempts = Vec::new();
-    let mut flight = Flight::new(gate.clone(), 0);
-    let mut numbers = Vec::new();
-    for (at, each) in messages.iter().enumerate() {
-        let each: Array = each.unchecked_into();
-        let count = each.get(2).as_f64().map_or(1, convert::whole);
-        attempts.push(count);
-        delays.push(later(count, 0));
-        let content = each.get(1);
-        let bytes = match content.as_string() {
-            Some(text) => text.into_bytes(),
-            None => content.dyn_into::<Uint8Array>().map(|bytes| bytes.to_vec()).unwrap_or_default(),
-        };
-        let id = each.get(0).as_string().unwrap_or_default();
-        if let Some(queue) = gate.policy.queue(name)
-            && let Some(attempt) = message(&gate.policy, queue, &id, &bytes)
-        {
-            let url = [HOST, &queue.path].concat();
-            flight.join(attempt, Held::json(&url), bytes);
-            numbers.push(at);
-        }
-    }
-    while let Some((number, answer)) = flight.next().await {
-        let (Some(at), Some(answer)) = (numbers.get(number), answer) else {
-            continue;
-        };
-        let (Some(delay), Some(count)) = (delays.get_mut(*at), attempts.get(*at)) else {
-            continue;
-        };
-        *delay = match receipt(answer.status, Some(&answer.word)) {
-            Receipt::Taken => 0,
-            Receipt::Again => later(*count, answer.retry_after),
-        };
-    }
-    delays
-}
-
-/// As the platform takes them.
-pub fn numbers(delays: &[u32]) -> JsValue {
-    delays.iter().map(|delay| JsValue::from(*delay)).collect::<Array>().into()
 }

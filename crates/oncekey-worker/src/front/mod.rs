@@ -1,0 +1,50 @@
+//! The front: finds the route and the key, makes the fingerprint, and asks the key's object once.
+
+mod batch;
+mod forward;
+mod incoming;
+mod machines;
+mod protect;
+mod service;
+
+use std::rc::Rc;
+
+use oncekey::http::{fields::Fields, target};
+use wasm_bindgen::JsValue;
+use web_sys::{Request, Response};
+
+use crate::{
+    front::incoming::{Front, Stop},
+    gate::Gate,
+    platform::{failure::Failure, head},
+};
+
+/// Answers a request.
+pub async fn fetch(gate: &Rc<Gate>, request: &Request, page_module: &JsValue) -> Result<Response, Failure> {
+    let fields = Fields::new(head::pairs(&request.headers()));
+    let front = Front { gate, request, fields };
+    match front.answer(page_module).await {
+        Ok(response) => Ok(response),
+        Err(Stop::Refuse(refusal)) => front.refuse(&refusal),
+        Err(Stop::Failed(failure)) => Err(failure),
+    }
+}
+
+impl Front<'_> {
+    async fn answer(&self, page_module: &JsValue) -> Result<Response, Stop> {
+        let url = self.request.url();
+        let method = self.request.method();
+        let parts = target::split(&url);
+        let path = target::normal(parts.path);
+        if service::is_own(&path) {
+            return service::answer(self, &method, &path, &parts, page_module).await;
+        }
+        if method == "OPTIONS" {
+            return self.preflight(&path).await;
+        }
+        match self.gate.policy.route(&method, &path) {
+            Some(route) => self.protect(route, &method, &parts).await,
+            None => self.pass(None, None).await,
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Requests of a matched route: the key is found, the fingerprint made, and the key's object asked once.
+
+use oncekey::{
+    answer::{
+        refusal::Refusal,
+        word::{Reason, Word},
+    },
+    call::Failed,
+    content::{Content, choose_key, may_hold_key},
+    errand::Errand,
+    fingerprint::fingerprint,
+    http::{
+        negotiate,
+        target::{Parts, Target},
+    },
+    key::scoped::ScopedKey,
+    policy::{Mode, Route, StoreFailure},
+    stored::attempt::{Attempt, Terms},
+};
+use wasm_bindgen::JsValue;
+use web_sys::Response;
+
+use crate::{
+    fault,
+    front::{
+        batch,
+        incoming::{Body, Front, Stop},
+    },
+    platform::{failure::Failure, head, message},
+};
+
+impl Front<'_> {
+    pub async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+        fault::at("front", self.request);
+        let policy = &self.gate.policy;
+        if let Mode::Batch { items, item_key, item_path } = &route.mode {
+            return batch::answer(self, route, (items, (item_key, item_path)), parts).await;
+        }
+        let header = self.fields.get(&policy.header);
+        let content_type = self.fields.get("content-type");
+        let content_encoding = self.fields.get("content-encoding");
+        if header.is_none() && !may_hold_key(content_type, content_encoding) {
+            return self.without_key(route, Reason::NoKey, None).await;
+        }
+        let (body, bytes) = match self.read(header.is_some(), policy.max_content).await? {
+            Body::Whole(body, bytes) => (body, bytes),
+            Body::TooLarge if header.is_some() || route.require => {
+                return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
+            }
+            Body::TooLarge => return self.without_key(route, Reason::ContentTooLarge, None).await,
+        };
+        let content = Content::parse(content_type, content_encoding, &bytes);
+        let Some(key) = choose_key(header, &content, &policy.field)? else {
+            return self.without_key(route, Reason::NoKey, Some(&body)).await;
+        };
+        let scoped_key = ScopedKey::derive(&self.scope(parts), &key)?;
+        let fingerprint = fingerprint(
+            &Target { method, path_and_query: parts.path_and_query },
+            content_type,
+            content_encoding,
+            &content,
+            &policy.field,
+            &route.ignore,
+        );
+        drop(bytes);
+        let attempt = Attempt {
+            scoped_key: scoped_key.clone(),
+            fingerprint,
+            terms: Terms::of(policy, route),
+            header: policy.header.clone(),
+        };
+        let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
+        match self.ask(&scoped_key, &errand, &body).await {
+            Ok(response) => Ok(self.decoded(response)?),
+            Err(Failed::Unreached) if policy.store_failure == StoreFailure::Open => {
+                self.pass(Some(Word::Bypassed(Reason::StoreUnavailable)), Some(&body)).await
+            }
+            Err(Failed::Unreached | Failed::InDoubt) => Err(Refusal::StoreUnavailable.into()),
+        }
+    }
+
+    /// A request without a key: refused where one is required, else passed on unprotected.
+    async fn without_key(&self, route: &Route, reason: Reason, body: Option<&JsValue>) -> Result<Response, Stop> {
+        if route.require {
+            return Err(match reason {
+                Reason::ContentTooLarge => Refusal::ContentTooLarge { limit: self.gate.policy.max_content },
+                Reason::NoKey | Reason::StoreUnavailable | Reason::Batch => Refusal::KeyMissing,
+            }
+            .into());
+        }
+        self.pass(Some(Word::Bypassed(reason)), body).await
+    }
+
+    /// An answer kept in a coding that the caller does not take is sent without it.
+    fn decoded(&self, response: Response) -> Result<Response, Failure> {
+        let Some(coding) = head::coding(&response) else {
+            return Ok(response);
+        };
+        if !negotiate::can_decode(&coding) || negotiate::accepts_coding(self.fields.get("accept-encoding"), &coding) {
+            return Ok(response);
+        }
+        message::decoded(&response)
+    }
+}

@@ -1,0 +1,43 @@
+//! One object: its gate, its storage, its memory.
+
+use std::rc::Rc;
+
+use js_sys::ArrayBuffer;
+use oncekey::answer::refusal::Refusal;
+use web_sys::{Request, Response};
+
+use crate::{
+    gate::Gate,
+    object::store::Store,
+    platform::{
+        bindings::{Ctx, Live, settled},
+        failure::Failure,
+        head, message,
+    },
+    refusal::audience,
+};
+
+/// One object's handler for one request of the front's.
+pub struct Object {
+    pub gate: Rc<Gate>,
+    pub store: Store,
+    pub live: Live,
+}
+
+impl Object {
+    /// Reads nothing yet.
+    pub fn new(gate: Rc<Gate>, live: Live, ctx: &Ctx) -> Self {
+        Self { gate, store: Store::new(ctx.storage(), live.clone()), live }
+    }
+
+    /// A refusal in the caller's form.
+    pub fn refuse(&self, request: &Request, refusal: &Refusal, expires: Option<u64>) -> Result<Response, Failure> {
+        let fields = head::negotiation(&request.headers());
+        message::said(refusal.render(&audience(&self.gate.policy, &fields), expires))
+    }
+}
+
+/// The content of a request, all of it; the front sends bytes, and no claim is made before they are here.
+pub async fn read(request: &Request) -> Result<ArrayBuffer, Failure> {
+    settled(request.array_buffer()?).await
+}

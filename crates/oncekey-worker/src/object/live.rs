@@ -1,0 +1,32 @@
+//! What an object's memory knows of executions.
+
+use oncekey::stored::record::Owner;
+use wasm_bindgen::{JsCast, JsValue};
+
+use crate::platform::bindings::Live;
+
+/// What the object's memory knows.
+pub fn owner(live: &Live) -> Owner {
+    Owner { running: Some(live.running()).filter(|generation| *generation != 0), latest: live.latest() }
+}
+
+/// The execution is over: those who wait for it decide anew.
+pub fn ended(live: &Live, generation: u32) {
+    if live.running() != generation {
+        return;
+    }
+    live.set_running(0);
+    wake(live);
+}
+
+/// Something has been decided: those who wait for it look anew.
+pub fn wake(live: &Live) {
+    let waiters = live.waiters();
+    if waiters.length() == 0 {
+        return;
+    }
+    live.set_waiters(js_sys::Array::new());
+    for waiter in waiters.iter() {
+        let _ = waiter.unchecked_into::<js_sys::Function>().call0(&JsValue::NULL);
+    }
+}

@@ -1,0 +1,130 @@
+//! Keeps two ends in view with one timer: the caller's patience, and the origin's silence for the length of a lease.
+
+use std::{cell::RefCell, pin::Pin, time::Duration};
+
+use futures_channel::oneshot;
+use futures_util::future::{Either, select};
+use js_sys::Uint8Array;
+use oncekey::answer::refusal::Refusal;
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Response;
+use worker::Delay;
+
+use crate::{
+    object::effect::Effect,
+    platform::{clock::clock, failure::Failure},
+};
+
+/// An answer as the waiting caller gets it, or the failure to build it.
+pub type Answer = Result<Response, Failure>;
+
+/// What came of waiting for the origin.
+pub enum Heard {
+    Answer(JsValue),
+    Failed,
+    Silence,
+}
+
+/// What came of reading its content.
+pub enum Chunk {
+    Bytes(Uint8Array),
+    End,
+    Broken,
+}
+
+impl Heard {
+    pub fn chunk(self) -> Chunk {
+        let Self::Answer(value) = self else {
+            return Chunk::Broken;
+        };
+        let result: web_sys::ReadableStreamReadResult = value.unchecked_into();
+        match result.get_value().dyn_into::<Uint8Array>() {
+            Ok(bytes) => Chunk::Bytes(bytes),
+            Err(_) => Chunk::End,
+        }
+    }
+}
+
+/// Keeps two ends in view with one timer: the caller's patience, and the origin's silence for the length of a lease.
+pub struct Watch(RefCell<Watched>);
+
+struct Watched {
+    caller: Option<oneshot::Sender<Answer>>,
+    timer: Option<Pin<Box<Delay>>>,
+    patience_ends: u64,
+    lease: u64,
+    heard_at: u64,
+}
+
+impl Watch {
+    pub fn new(caller: oneshot::Sender<Answer>, lease: u32, patience: u32) -> Self {
+        Self::of(Some(caller), lease, patience)
+    }
+
+    pub fn alone(lease: u32) -> Self {
+        Self::of(None, lease, 0)
+    }
+
+    fn of(caller: Option<oneshot::Sender<Answer>>, lease: u32, patience: u32) -> Self {
+        let now = clock();
+        Self(RefCell::new(Watched {
+            caller,
+            timer: None,
+            patience_ends: now + u64::from(patience) * 1000,
+            lease: u64::from(lease) * 1000,
+            heard_at: now,
+        }))
+    }
+
+    /// The caller, once: `None` where it was answered or has gone.
+    pub fn caller(&self) -> Option<oneshot::Sender<Answer>> {
+        self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
+    }
+
+    /// Waits for the origin; tells the caller when it has waited long enough, and gives up after a lease's silence.
+    pub async fn outlast(&self, effect: &Effect, promise: js_sys::Promise) -> Heard {
+        let mut promise = JsFuture::from(promise);
+        loop {
+            let (mut timer, ends) = self.take_timer();
+            match select(promise, timer.as_mut()).await {
+                Either::Left((outcome, _)) => {
+                    let mut watched = self.0.borrow_mut();
+                    watched.heard_at = clock();
+                    watched.timer = Some(timer);
+                    return outcome.map_or(Heard::Failed, Heard::Answer);
+                }
+                Either::Right(((), rest)) => promise = rest,
+            }
+            let now = clock();
+            if ends.patience.is_some_and(|at| at <= now)
+                && let Some(caller) = self.caller()
+            {
+                let _ = caller.send(effect.refuse(&Refusal::InProgress { retry_after: 1 }, None));
+            }
+            if ends.lease <= now {
+                return Heard::Silence;
+            }
+        }
+    }
+
+    /// The timer that rings at the next end, or before it: then it is set anew.
+    fn take_timer(&self) -> (Pin<Box<Delay>>, Ends) {
+        let mut watched = self.0.borrow_mut();
+        let ends = Ends {
+            patience: watched.caller.as_ref().map(|_| watched.patience_ends),
+            lease: watched.heard_at + watched.lease,
+        };
+        let timer = watched.timer.take().unwrap_or_else(|| {
+            let next = ends.patience.map_or(ends.lease, |patience| patience.min(ends.lease));
+            Box::pin(Delay::from(Duration::from_millis(next.saturating_sub(clock()))))
+        });
+        (timer, ends)
+    }
+}
+
+/// When what ends, in milliseconds since 1970.
+struct Ends {
+    patience: Option<u64>,
+    lease: u64,
+}

@@ -1,0 +1,152 @@
+//! The platform's types as far as the gate uses them.
+
+use js_sys::{Array, Function, JSON, Object, Promise, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::Request;
+use worker::Env;
+
+use crate::platform::failure::Failure;
+
+#[wasm_bindgen]
+extern "C" {
+    /// A Durable Object's `ctx`.
+    pub type Ctx;
+    #[wasm_bindgen(method, getter)]
+    pub fn storage(this: &Ctx) -> Storage;
+
+    /// A Durable Object's storage.
+    #[derive(Clone)]
+    pub type Storage;
+    #[wasm_bindgen(method, getter)]
+    pub fn kv(this: &Storage) -> SyncKv;
+    /// `at`: milliseconds since 1970, absolute.
+    #[wasm_bindgen(method, catch, js_name = setAlarm)]
+    pub fn set_alarm(this: &Storage, at: f64) -> Result<Promise, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = deleteAlarm)]
+    pub fn delete_alarm(this: &Storage) -> Result<Promise, JsValue>;
+    #[wasm_bindgen(method, catch, js_name = deleteAll)]
+    pub fn delete_all(this: &Storage) -> Result<Promise, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub fn sync(this: &Storage) -> Result<Promise, JsValue>;
+
+    /// The synchronous key-value store within a Durable Object's database.
+    pub type SyncKv;
+    #[wasm_bindgen(method, catch)]
+    pub fn get(this: &SyncKv, key: &str) -> Result<JsValue, JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub fn put(this: &SyncKv, key: &str, value: &JsValue) -> Result<(), JsValue>;
+    #[wasm_bindgen(method, catch)]
+    pub fn delete(this: &SyncKv, key: &str) -> Result<bool, JsValue>;
+
+    /// What the shim keeps in memory for one object: gone with the object, and emptied when the wasm is reset.
+    #[derive(Clone)]
+    pub type Live;
+    /// The generation that runs, 0 for none.
+    #[wasm_bindgen(method, getter)]
+    pub fn running(this: &Live) -> u32;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_running(this: &Live, generation: u32);
+    /// The highest generation seen, 0 for none.
+    #[wasm_bindgen(method, getter)]
+    pub fn latest(this: &Live) -> u32;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_latest(this: &Live, generation: u32);
+    /// The row as it was last written while a claim stands, `undefined` where it must be read.
+    #[wasm_bindgen(method, getter)]
+    pub fn row(this: &Live) -> JsValue;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_row(this: &Live, row: &JsValue);
+    /// Functions to call when the running execution ends.
+    #[wasm_bindgen(method, getter)]
+    pub fn waiters(this: &Live) -> Array;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_waiters(this: &Live, waiters: Array);
+
+    /// A class of objects.
+    pub type Namespace;
+    /// A new stub of the object of that name.
+    #[wasm_bindgen(method, catch, js_name = getByName)]
+    pub fn get_by_name(this: &Namespace, name: &str) -> Result<Fetcher, JsValue>;
+
+    /// A service binding or an object's stub.
+    #[derive(Clone)]
+    pub type Fetcher;
+    #[wasm_bindgen(method, catch, js_name = fetch)]
+    pub fn fetch_with(this: &Fetcher, request: &Request, init: &Init) -> Result<Promise, JsValue>;
+
+    /// An initialiser of requests and responses, with the platform's own members.
+    pub type Init;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_method(this: &Init, method: &str);
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn headers(this: &Init) -> JsValue;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_headers(this: &Init, headers: &JsValue);
+    #[wasm_bindgen(method, getter)]
+    pub(super) fn body(this: &Init) -> JsValue;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_body(this: &Init, body: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub fn set_signal(this: &Init, signal: &JsValue);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_redirect(this: &Init, mode: &str);
+    #[wasm_bindgen(method, setter)]
+    pub(super) fn set_status(this: &Init, status: u16);
+    #[wasm_bindgen(method, setter, js_name = encodeBody)]
+    pub(super) fn set_encode_body(this: &Init, mode: &str);
+    #[wasm_bindgen(method, setter, js_name = encodeResponseBody)]
+    pub(super) fn set_encode_response_body(this: &Init, mode: &str);
+
+    #[wasm_bindgen(js_name = Promise)]
+    type AnyPromise;
+    #[wasm_bindgen(method, js_name = catch)]
+    fn catch_with(this: &AnyPromise, handler: &Function) -> Promise;
+    /// A function that does nothing with its argument: no code is made of text in a Worker.
+    #[wasm_bindgen(thread_local_v2, js_name = Boolean)]
+    static IGNORE: Function;
+}
+
+/// An empty initialiser.
+pub fn init() -> Init {
+    Object::new().unchecked_into()
+}
+
+/// Waits for a promise.
+pub async fn settled<T: JsCast>(promise: Promise) -> Result<T, Failure> {
+    let value = JsFuture::from(promise).await?;
+    Ok(value.unchecked_into())
+}
+
+/// A binding that is an object, of the type that its name promises.
+pub fn binding<T: JsCast>(env: &Env, name: &str) -> Option<T> {
+    let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    value.is_object().then(|| value.unchecked_into())
+}
+
+/// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.
+pub fn text(env: &Env, name: &str) -> Option<String> {
+    let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
+    value.as_string().or_else(|| JSON::stringify(value.dyn_ref::<Object>()?).ok()?.as_string())
+}
+
+/// Lets a promise take its course: a rejection is nobody's business.
+pub fn forget(promise: &Promise) {
+    IGNORE.with(|ignore| {
+        let _ = promise.unchecked_ref::<AnyPromise>().catch_with(ignore);
+    });
+}
+
+/// One chunk of the pieces, in one piece: no copy where there is just one.
+pub fn joined(pieces: &[Uint8Array], total: u32) -> Uint8Array {
+    if let [one] = pieces {
+        return one.clone();
+    }
+    let whole = Uint8Array::new_with_length(total);
+    let mut at = 0;
+    for piece in pieces {
+        whole.set(piece, at);
+        at += piece.length();
+    }
+    whole
+}

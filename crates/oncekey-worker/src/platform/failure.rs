@@ -1,0 +1,38 @@
+//! A platform call that threw or rejected.
+
+use oncekey::call::Fault;
+use wasm_bindgen::{JsCast, JsValue};
+
+/// A platform call that threw or rejected.
+#[derive(Debug)]
+pub struct Failure(JsValue);
+
+impl Failure {
+    /// What the platform says of it.
+    pub fn message(&self) -> String {
+        self.0.dyn_ref::<js_sys::Error>().map_or_else(|| "unknown".to_owned(), |error| String::from(error.message()))
+    }
+
+    /// What the platform says of a failed call to an object.
+    pub fn fault(&self) -> Fault {
+        let flag = |name: &str| js_sys::Reflect::get(&self.0, &JsValue::from_str(name)).is_ok_and(|v| v.is_truthy());
+        Fault {
+            overloaded: flag("overloaded"),
+            retryable: flag("retryable"),
+            remote: flag("remote"),
+            reset: flag("durableObjectReset"),
+        }
+    }
+}
+
+impl From<JsValue> for Failure {
+    fn from(value: JsValue) -> Self {
+        Self(value)
+    }
+}
+
+impl From<Failure> for JsValue {
+    fn from(failure: Failure) -> Self {
+        failure.0
+    }
+}

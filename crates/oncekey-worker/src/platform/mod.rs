@@ -1,0 +1,9 @@
+//! The JavaScript boundary: the only `JsValue`s.
+
+pub mod bindings;
+pub mod clock;
+pub mod failure;
+pub mod head;
+pub mod message;
+pub mod origin;
+pub mod stream;

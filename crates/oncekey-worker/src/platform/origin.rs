@@ -1,0 +1,59 @@
+//! The origin: where effects run.
+
+use js_sys::Promise;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use web_sys::Request;
+use worker::Env;
+
+use crate::platform::{
+    bindings::{Fetcher, Init},
+    failure::Failure,
+};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(catch, js_name = fetch)]
+    fn global_fetch(url: &str, init: &Init) -> Result<Promise, JsValue>;
+}
+
+/// Where the effect runs.
+#[derive(Clone)]
+pub enum Origin {
+    /// A service binding.
+    Service(Fetcher),
+    /// A web origin, without a trailing slash.
+    Url(String),
+}
+
+impl Origin {
+    /// The binding or variable `ORIGIN`.
+    pub fn of(env: &Env) -> Option<Self> {
+        let value = js_sys::Reflect::get(env, &JsValue::from_str("ORIGIN")).ok()?;
+        let Some(url) = value.as_string() else {
+            return value.is_object().then(|| Self::Service(value.unchecked_into()));
+        };
+        let url = url.trim_end_matches('/');
+        (!oncekey::http::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
+    }
+
+    /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
+    pub fn fetch(&self, request: &Request, init: &Init) -> Result<Promise, Failure> {
+        match self {
+            Self::Service(fetcher) => Ok(fetcher.fetch_with(request, init)?),
+            Self::Url(base) => {
+                let url = request.url();
+                let path = oncekey::http::target::split(&url).path_and_query;
+                init.set_method(&request.method());
+                if init.headers().is_undefined() {
+                    init.set_headers(&request.headers());
+                }
+                if init.body().is_undefined()
+                    && let Some(body) = request.body()
+                {
+                    init.set_body(&body);
+                }
+                Ok(global_fetch(&format!("{base}{path}"), init)?)
+            }
+        }
+    }
+}
