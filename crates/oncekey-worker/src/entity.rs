@@ -30,7 +30,7 @@ use crate::{
         failure::Failure,
         head, message,
     },
-    refusal::audience,
+    refusal,
 };
 
 /// Milliseconds after which an effect that could not be handed over is tried again.
@@ -50,7 +50,7 @@ impl EntityObject {
 
     /// Does what the front orders.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
-        let refuse = |refusal: Refusal| front_refuse(&self.gate, request, &refusal);
+        let refuse = |refusal: Refusal| refusal::respond(&self.gate.policy, &request.headers(), &refusal, None);
         let Some(order) = head::errand(request).as_deref().and_then(Order::decode) else {
             return refuse(Refusal::NoSuchEndpoint);
         };
@@ -197,9 +197,4 @@ fn outgoing(effect: &Outgoing, url: &str) -> JsValue {
 fn incoming(row: &JsValue) -> Option<(Attempt, Held, JsValue)> {
     let row = row.dyn_ref::<Array>()?;
     Some((Attempt::parse(&row.get(0).as_string()?)?, Held::decode(&row.get(1).as_string()?)?, row.get(2)))
-}
-
-fn front_refuse(gate: &Gate, request: &Request, refusal: &Refusal) -> Result<Response, Failure> {
-    let fields = head::negotiation(&request.headers());
-    message::said(refusal.render(&audience(&gate.policy, &fields), None))
 }

@@ -1,4 +1,24 @@
-//! The gate's shell on Cloudflare Workers: it does the I/O and decides nothing.
+//! The gate's shell on Cloudflare Workers: it does the I/O and decides nothing; `oncekey` does.
+//!
+//! From the lowest floor up; a room knows only rooms above it in this table, and the core.
+//!
+//! | room | what happens there | who uses it |
+//! |---|---|---|
+//! | `platform` | JavaScript's values: bindings, header lists, messages, streams, the origin, the clock | all |
+//! | `gate` | what an isolate knows: the policy, the bindings | all below |
+//! | `refusal` | refusals in the form that their reader takes | front, object, entity |
+//! | `call` | calls to objects, made again where that is safe | front, exchange, entity |
+//! | `exchange` | items under way, at most so many at once | front, queue |
+//! | `fault` | traps on demand, in builds for tests | front, object |
+//! | `object` | the object of one scoped key: claims, runs, settles, replays | this file |
+//! | `entity` | the object of one entity: its state, its history, its outbox | this file |
+//! | `queue` | a queue's messages | this file |
+//! | `front` | finds route and key, and asks the key's object once | this file |
+//! | `shim.mjs` | what only JavaScript can: classes, an object's memory, a fresh wasm after a trap | the runtime |
+//!
+//! The front and the objects never import each other: they meet in the core's errands.
+//!
+//! This file has one export for each handler. The runtime calls the shim, which calls them.
 
 mod call;
 mod entity;
@@ -11,14 +31,13 @@ mod platform;
 mod queue;
 mod refusal;
 
-use std::alloc::{GlobalAlloc, Layout, System};
+use std::{
+    alloc::{GlobalAlloc, Layout, System},
+    rc::Rc,
+};
 
 use js_sys::Array;
-use oncekey::{
-    answer::refusal::Refusal,
-    http::{fields::Fields, negotiate::Audience},
-    policy::Policy,
-};
+use oncekey::{answer::refusal::Refusal, http::fields::Fields, policy::Policy};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
 use worker::Env;
@@ -33,89 +52,72 @@ use crate::{
     },
 };
 
-#[wasm_bindgen]
-extern "C" {
-    /// What the shim hands over.
-    pub type Event;
-    #[wasm_bindgen(method, getter)]
-    fn env(this: &Event) -> Env;
-    /// Missing for an alarm and a queue's batch.
-    #[wasm_bindgen(method, getter)]
-    fn request(this: &Event) -> Option<Request>;
-    /// An object's `ctx`; missing for the front.
-    #[wasm_bindgen(method, getter)]
-    fn ctx(this: &Event) -> Option<Ctx>;
-    /// What the object of a key keeps in memory; missing for an entity's.
-    #[wasm_bindgen(method, getter)]
-    fn live(this: &Event) -> Option<Live>;
-    /// The browser module's text, for the front.
-    #[wasm_bindgen(method, getter)]
-    fn page(this: &Event) -> JsValue;
-    /// A queue's name.
-    #[wasm_bindgen(method, getter)]
-    fn queue(this: &Event) -> Option<String>;
-    /// A queue's batch.
-    #[wasm_bindgen(method, getter)]
-    fn messages(this: &Event) -> Array;
-}
-
-/// Every handler in one: each asynchronous export costs much text. A request gets its response, a batch the numbers
-/// of [`batches::consume`], an alarm nothing.
-#[wasm_bindgen]
-pub async fn handle(event: Event) -> Result<JsValue, JsValue> {
-    let gate = match Gate::of(&event.env()) {
+/// Answers a request at the front. `page_module`: the text of the browser module.
+#[wasm_bindgen(js_name = fetchFront)]
+pub async fn fetch_front(request: Request, env: Env, page_module: JsValue) -> Result<Response, JsValue> {
+    let gate = match Gate::of(&env) {
         Ok(gate) => gate,
-        Err(Misconfigured(message)) => return misconfigured(&event, message),
-    };
-    let answer = match (event.ctx(), event.live(), event.request()) {
-        (None, _, Some(request)) => front::fetch(&gate, &request, &event.page()).await?,
-        (None, _, None) => {
-            let name = event.queue().unwrap_or_default();
-            return Ok(queue::numbers(&queue::consume(gate, &name, &event.messages()).await));
-        }
-        (Some(ctx), Some(live), Some(request)) => Object::new(gate, live, &ctx).fetch(&request).await?,
-        (Some(ctx), None, Some(request)) => EntityObject::new(gate, &ctx).fetch(&request).await?,
-        (Some(ctx), Some(live), None) => {
-            Object::new(gate, live, &ctx).alarm().await;
-            return Ok(JsValue::UNDEFINED);
-        }
-        (Some(ctx), None, None) => {
-            EntityObject::new(gate, &ctx).alarm().await;
-            return Ok(JsValue::UNDEFINED);
-        }
-    };
-    Ok(answer.into())
-}
-
-/// A caller is told what is wrong; whatever else there is has to come again.
-fn misconfigured(event: &Event, message: String) -> Result<JsValue, JsValue> {
-    match (event.ctx(), event.request()) {
-        (None, Some(request)) => {
+        Err(Misconfigured(message)) => {
             let audience = refusal::audience(&Policy::default(), &fields(&request));
-            Ok(message::said(Refusal::PolicyInvalid { message }.render(&audience, None))?.into())
+            return Ok(message::said(Refusal::PolicyInvalid { message }.render(&audience, None))?);
         }
-        _ => Err(JsValue::from_str(&message)),
-    }
+    };
+    Ok(front::fetch(&gate, &request, &page_module).await?)
 }
 
-/// The answer where the front itself failed: whether the object was reached is not known.
-#[wasm_bindgen(js_name = frontFailed)]
-pub fn front_failed(request: &Request, env: &Env) -> Result<Response, JsValue> {
-    let audience = match Gate::of(env) {
-        Ok(gate) => refusal::audience(&gate.policy, &fields(request)),
-        Err(_) => Audience::default(),
-    };
-    Ok(message::said(Refusal::StoreUnavailable.render(&audience, None))?)
+/// The answer where [`fetch_front`] itself failed: whether the object was reached is not known.
+#[wasm_bindgen(js_name = answerFailedFront)]
+pub fn answer_failed_front(request: &Request, env: &Env) -> Result<Response, JsValue> {
+    let audience = Gate::of(env).map(|gate| refusal::audience(&gate.policy, &fields(request)));
+    Ok(message::said(Refusal::StoreUnavailable.render(&audience.unwrap_or_default(), None))?)
+}
+
+/// Sends each message of a queue's batch. Gives for each the seconds after which it is to come again, 0 where it is done
+/// with. `messages`: `[id, content, attempts]` each, the content as text or bytes, where there is any.
+#[wasm_bindgen(js_name = consumeQueue)]
+pub async fn consume_queue(name: String, messages: Array, env: Env) -> Result<Vec<u32>, JsValue> {
+    Ok(queue::consume(configured(&env)?, &name, &messages).await)
+}
+
+/// Does the front's errand at the object of a key.
+#[wasm_bindgen(js_name = fetchKeyObject)]
+pub async fn fetch_key_object(request: Request, live: Live, ctx: Ctx, env: Env) -> Result<Response, JsValue> {
+    Ok(Object::new(configured(&env)?, live, &ctx).fetch(&request).await?)
+}
+
+/// The alarm of a key's object.
+#[wasm_bindgen(js_name = alarmKeyObject)]
+pub async fn alarm_key_object(live: Live, ctx: Ctx, env: Env) -> Result<(), JsValue> {
+    Object::new(configured(&env)?, live, &ctx).alarm().await;
+    Ok(())
+}
+
+/// Does the front's errand at the object of an entity.
+#[wasm_bindgen(js_name = fetchMachineObject)]
+pub async fn fetch_machine_object(request: Request, ctx: Ctx, env: Env) -> Result<Response, JsValue> {
+    Ok(EntityObject::new(configured(&env)?, &ctx).fetch(&request).await?)
+}
+
+/// The alarm of an entity's object.
+#[wasm_bindgen(js_name = alarmMachineObject)]
+pub async fn alarm_machine_object(ctx: Ctx, env: Env) -> Result<(), JsValue> {
+    EntityObject::new(configured(&env)?, &ctx).alarm().await;
+    Ok(())
+}
+
+/// The gate, where nobody can be told that its policy is wrong: whatever there is has to come again.
+fn configured(env: &Env) -> Result<Rc<Gate>, JsValue> {
+    Gate::of(env).map_err(|Misconfigured(message)| JsValue::from_str(&message))
 }
 
 fn fields(request: &Request) -> Fields {
     Fields::new(head::pairs(&request.headers()))
 }
 
-#[wasm_bindgen]
+#[wasm_bindgen(module = "/src/trap.mjs")]
 extern "C" {
     /// Tells the shim that this instance can go on no more.
-    #[wasm_bindgen(js_name = oncekeyTrapped)]
+    #[wasm_bindgen(js_name = tellTrapped)]
     fn trapped();
 }
 

@@ -7,7 +7,7 @@ use oncekey::{
     queue::{HOST, Receipt, delay, message, receipt},
     stored::request::Held,
 };
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsCast;
 
 use crate::{
     exchange::Flight,
@@ -55,9 +55,4 @@ pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
         };
     }
     delays
-}
-
-/// As the platform takes them.
-pub fn numbers(delays: &[u32]) -> JsValue {
-    delays.iter().map(|delay| JsValue::from(*delay)).collect::<Array>().into()
 }

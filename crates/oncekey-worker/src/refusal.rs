@@ -1,5 +1,6 @@
 //! Refusals in the form that their reader takes.
 
+use crate::platform::{failure::Failure, head, message};
 use oncekey::{
     answer::refusal::Refusal,
     http::{
@@ -8,6 +9,7 @@ use oncekey::{
     },
     policy::Policy,
 };
+use web_sys::{Headers, Response};
 
 /// Who reads a refusal.
 pub fn audience(policy: &Policy, fields: &Fields) -> Audience {
@@ -16,6 +18,17 @@ pub fn audience(policy: &Policy, fields: &Fields) -> Audience {
         html: negotiate::prefers_html(fields.get("accept"), fields.get("hx-request")),
         allow_origin: origin.filter(|origin| policy.cors.iter().any(|listed| listed == origin)).map(str::to_owned),
     }
+}
+
+/// A refusal in the form that the sender of this head takes; `expires`: until when something is remembered.
+pub fn respond(
+    policy: &Policy,
+    headers: &Headers,
+    refusal: &Refusal,
+    expires: Option<u64>,
+) -> Result<Response, Failure> {
+    let audience = audience(policy, &head::negotiation(headers));
+    message::said(refusal.render(&audience, expires))
 }
 
 /// The refusal of a gate that was deployed without an origin.

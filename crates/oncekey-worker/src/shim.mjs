@@ -2,12 +2,9 @@
 // What only JavaScript can do for the gate: export its handlers and its object's class, keep an object's memory where
 // the wasm cannot leak it, and put a fresh wasm in the place of one that has trapped. It holds no rules.
 import { DurableObject } from "cloudflare:workers";
-import { __wbg_reset_state, frontFailed, handle } from "./gate.js";
+import * as gate from "./gate.js";
 import page from "./oncekey.txt";
-
-// The runtime's own queueMicrotask leaves JavaScript for each task; every await of the wasm is one.
-const now = Promise.resolve();
-globalThis.queueMicrotask = (task) => void now.then(task);
+import { onTrapped } from "./trap.mjs";
 
 /** Counts the wasm's instances. */
 let epoch = 0;
@@ -15,8 +12,7 @@ let epoch = 0;
 const pending = new Set();
 let resetting = false;
 
-/** Called by the wasm when it can go on no more; the trap itself follows. */
-Object.assign(globalThis, { oncekeyTrapped: reset });
+onTrapped(reset);
 
 function reset() {
   if (resetting) return;
@@ -26,7 +22,7 @@ function reset() {
   queueMicrotask(() => {
     resetting = false;
     epoch++;
-    __wbg_reset_state();
+    gate.__wbg_reset_state();
     const failed = [...pending];
     pending.clear();
     for (const fail of failed) fail(new Error("the gate was reset"));
@@ -80,23 +76,23 @@ export class KeyObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
     this.enter();
-    return guarded(() => handle({ live: this, ctx: this.ctx, env: this.env, request }));
+    return guarded(() => gate.fetchKeyObject(request, this, this.ctx, this.env));
   }
 
   alarm() {
     this.enter();
-    return ringing(this, () => handle({ live: this, ctx: this.ctx, env: this.env }));
+    return ringing(this, () => gate.alarmKeyObject(this, this.ctx, this.env));
   }
 }
 
 export class MachineObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
-    return guarded(() => handle({ ctx: this.ctx, env: this.env, request }));
+    return guarded(() => gate.fetchMachineObject(request, this.ctx, this.env));
   }
 
   alarm() {
-    return ringing(this, () => handle({ ctx: this.ctx, env: this.env }));
+    return ringing(this, () => gate.alarmMachineObject(this.ctx, this.env));
   }
 }
 
@@ -121,9 +117,9 @@ export default {
    */
   async fetch(request, env) {
     try {
-      return await guarded(() => handle({ request, env, page }));
+      return await guarded(() => gate.fetchFront(request, env, page));
     } catch {
-      return frontFailed(request, env);
+      return gate.answerFailedFront(request, env);
     }
   },
 
@@ -133,11 +129,11 @@ export default {
    * @param {unknown} env
    */
   async queue(batch, env) {
-    /** @type {number[]} */
+    /** @type {ArrayLike<number>} */
     let delays = [];
     try {
       const messages = batch.messages.map(({ id, body, attempts }) => [id, contentOf(body), attempts]);
-      delays = await guarded(() => handle({ env, queue: batch.queue, messages }));
+      delays = await guarded(() => gate.consumeQueue(batch.queue, messages, env));
     } catch {}
     for (const [at, message] of batch.messages.entries()) {
       if (delays[at] === 0) message.ack();

@@ -209,7 +209,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     let seen = stage.join("compiled.wasm");
     let bytes = fs::read(compiled)?;
     let made_of = match package.target {
-        Target::Module => [bytes.clone(), fs::read(worker::shim())?].concat(),
+        Target::Module => [bytes.clone(), worker::written()?].concat(),
         Target::Web => bytes.clone(),
     };
     if fs::read(&seen).is_ok_and(|old| old == made_of) && optimised.is_file() {
@@ -224,7 +224,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     };
     let mut bindgen = Bindgen::new();
     bindgen
-        .input_bytes("bound", panics::silence(&bytes, without, "oncekeyTrapped")?)
+        .input_bytes("bound", panics::silence(&bytes, without, "tellTrapped")?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.

@@ -12,9 +12,8 @@ use crate::{
     platform::{
         bindings::{Ctx, Live, settled},
         failure::Failure,
-        head, message,
     },
-    refusal::audience,
+    refusal,
 };
 
 /// One object's handler for one request of the front's.
@@ -32,8 +31,7 @@ impl Object {
 
     /// A refusal in the caller's form.
     pub fn refuse(&self, request: &Request, refusal: &Refusal, expires: Option<u64>) -> Result<Response, Failure> {
-        let fields = head::negotiation(&request.headers());
-        message::said(refusal.render(&audience(&self.gate.policy, &fields), expires))
+        refusal::respond(&self.gate.policy, &request.headers(), refusal, expires)
     }
 }
 

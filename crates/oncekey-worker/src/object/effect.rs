@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
-use js_sys::{ArrayBuffer, Uint8Array};
+use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
     answer::{head::Head, refusal::Refusal, word::Word},
     decide::{
@@ -40,7 +40,7 @@ use crate::{
         head, message,
         stream::{self, Content, Out, Pipe},
     },
-    refusal::audience,
+    refusal,
 };
 
 /// Content of unknown or larger size is passed on as it arrives if it has not ended so soon after its head.
@@ -111,7 +111,7 @@ impl Effect {
             return self.without_content(watch);
         };
         let asked = match origin.fetch(&self.request, &self.init) {
-            Ok(promise) => watch.outlast(self, promise).await,
+            Ok(promise) => self.await_origin(promise, watch).await,
             Err(_) => Heard::Failed,
         };
         fault::at("after", &self.request);
@@ -145,7 +145,7 @@ impl Effect {
             let Ok(bytes) = response.array_buffer() else {
                 return self.cut_off(&head, watch);
             };
-            match watch.outlast(self, bytes).await {
+            match self.await_origin(bytes, watch).await {
                 Heard::Answer(bytes) => content.push(Uint8Array::new(&bytes)),
                 Heard::Failed | Heard::Silence => return self.cut_off(&head, watch),
             }
@@ -163,7 +163,7 @@ impl Effect {
         let grace = Delay::from(GRACE);
         futures_util::pin_mut!(grace);
         while !content.is_whole() {
-            let next = watch.outlast(self, reader.read());
+            let next = self.await_origin(reader.read(), watch);
             futures_util::pin_mut!(next);
             let came = match select(next, grace.as_mut()).await {
                 Either::Left((came, _)) => came,
@@ -224,7 +224,7 @@ impl Effect {
                     return;
                 }
             }
-            came = watch.outlast(self, reader.read()).await;
+            came = self.await_origin(reader.read(), watch).await;
         }
         let last = content.fresh();
         self.settle(then, head, Some(&content), true);
@@ -261,9 +261,13 @@ impl Effect {
         }
     }
 
-    pub fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
-        let fields = head::negotiation(&self.request.headers());
-        message::said(refusal.render(&audience(&self.gate.policy, &fields), expires))
+    fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
+        refusal::respond(&self.gate.policy, &self.request.headers(), refusal, expires)
+    }
+
+    /// Waits for the origin. A caller that has waited long enough is told that the request runs.
+    async fn await_origin(&self, promise: Promise, watch: &Watch) -> Heard {
+        watch.outlast(promise, || self.refuse(&Refusal::InProgress { retry_after: 1 }, None)).await
     }
 
     /// The whole answer is there.

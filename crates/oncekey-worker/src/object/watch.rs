@@ -4,17 +4,13 @@ use std::{cell::RefCell, pin::Pin, time::Duration};
 
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
-use js_sys::Uint8Array;
-use oncekey::answer::refusal::Refusal;
+use js_sys::{Promise, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::Response;
 use worker::Delay;
 
-use crate::{
-    object::effect::Effect,
-    platform::{clock::clock, failure::Failure},
-};
+use crate::platform::{clock::clock, failure::Failure};
 
 /// An answer as the waiting caller gets it, or the failure to build it.
 pub type Answer = Result<Response, Failure>;
@@ -82,8 +78,9 @@ impl Watch {
         self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
     }
 
-    /// Waits for the origin; tells the caller when it has waited long enough, and gives up after a lease's silence.
-    pub async fn outlast(&self, effect: &Effect, promise: js_sys::Promise) -> Heard {
+    /// Waits for the origin; gives the caller what `too_long` makes when it has waited long enough, and gives up after a
+    /// lease's silence.
+    pub async fn outlast(&self, promise: Promise, too_long: impl Fn() -> Answer) -> Heard {
         let mut promise = JsFuture::from(promise);
         loop {
             let (mut timer, ends) = self.take_timer();
@@ -100,7 +97,7 @@ impl Watch {
             if ends.patience.is_some_and(|at| at <= now)
                 && let Some(caller) = self.caller()
             {
-                let _ = caller.send(effect.refuse(&Refusal::InProgress { retry_after: 1 }, None));
+                let _ = caller.send(too_long());
             }
             if ends.lease <= now {
                 return Heard::Silence;

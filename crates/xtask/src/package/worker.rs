@@ -17,20 +17,34 @@ const ENTRY: &str = "index.mjs";
 /// The modules of the worker: name and the kind that workerd's configuration calls it.
 pub const MODULES: [(&str, &str); 3] = [(ENTRY, "esModule"), ("gate.wasm", "wasm"), ("oncekey.txt", "text")];
 
-/// The hand-written module around the bindings.
-pub fn shim() -> PathBuf {
-    tools::root().join("crates/oncekey-worker/src/shim.mjs")
+/// The hand-written modules around the bindings: the shim, what it and the wasm share, and what stands in a global's
+/// place.
+const WRITTEN: [&str; 3] = ["shim.mjs", TRAP, "microtask.mjs"];
+/// The module that the bindings and the shim both import.
+const TRAP: &str = "trap.mjs";
+
+/// The texts of the hand-written modules, one after the other.
+pub fn written() -> Result<Vec<u8>> {
+    let texts: Result<Vec<_>> = WRITTEN.iter().map(|name| Ok(fs::read(source(name))?)).collect();
+    Ok(texts?.concat())
+}
+
+fn source(name: &str) -> PathBuf {
+    tools::root().join("crates/oncekey-worker/src").join(name)
 }
 
 /// Makes the shim and the bindings one script, without what the shim does not use, and takes out of the wasm what then
 /// nobody calls: a dependency exports classes of its own.
 pub fn trim(stage: &Path) -> Result<()> {
     fs::write(stage.join("gate.js"), bindings(stage)?)?;
-    fs::copy(shim(), stage.join("shim.mjs"))?;
+    for name in WRITTEN {
+        fs::copy(source(name), stage.join(name))?;
+    }
     let script = stage.join(ENTRY);
     let mut bundle = tools::bundle(&stage.join("shim.mjs"), &script)?;
     // Rust drops its closures itself; to register each with the collector costs more than to call it.
     bundle.arg("--define:FinalizationRegistry=undefined");
+    bundle.arg(format!("--inject:{}", stage.join("microtask.mjs").display()));
     bundle.args(["--external:./gate.wasm", "--external:./oncekey.txt", "--external:cloudflare:workers"]);
     tools::run_quiet(&mut bundle)?;
     let script = fs::read_to_string(script)?;
@@ -81,6 +95,11 @@ fn bindings(stage: &Path) -> Result<String> {
         } else if let Some(path) = line.strip_prefix("import ").and_then(|l| l.split('\'').nth(1)) {
             if !path.starts_with("./snippets/") {
                 bail!("an import that nobody serves: {line}");
+            }
+            if path.ends_with(TRAP) {
+                out.push_str(&line.replace(path, &format!("./{TRAP}")));
+                out.push('\n');
+                continue;
             }
             let snippet = fs::read_to_string(stage.join(path))?;
             out.push_str(&snippet.replace("export const", "const"));
