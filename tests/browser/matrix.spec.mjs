@@ -1,7 +1,7 @@
 // @ts-check
-// README's matrix: each door a request can leave by, in each way of sending it; what arrives at the server, and behind a real
-// gate. POSTs and keys are counted on the wire before the gate, where what a browser repeats by itself is seen too; orders at
-// the origin. The table there is what is measured here: ONCEKEY_UPDATE=1 writes it.
+// The matrix of the module's README: each door a request can leave by, in each way of sending it; what arrives at the
+// server, and behind a real gate. POSTs and keys are counted on the wire before the gate, where what a browser repeats by
+// itself is seen too; orders at the origin. The table there is what is measured here: ONCEKEY_UPDATE=1 writes it.
 //
 // Needs ONCEKEY_SERVE, the xtask program, and CHROMIUM.
 
@@ -11,7 +11,7 @@ import { after, before, describe, test } from "node:test";
 import { form, keyOf, keysOf, launch, script, until, visit } from "./server.mjs";
 import { gate } from "./shop.mjs";
 
-const README = new URL("../../README.md", import.meta.url);
+const README = new URL("../../crates/oncekey-web/README.md", import.meta.url);
 const START = "<!-- matrix: written by tests/browser/matrix.spec.mjs -->\n";
 const END = "<!-- /matrix -->";
 /** Longer than a queued or repeated request takes to leave once it may. In ms. */

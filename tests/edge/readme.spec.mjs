@@ -1,5 +1,5 @@
 // @ts-check
-// README's requests, as they are written there, against the demo shop: each sent twice takes effect once.
+// The READMEs' requests, as they are written there, against the demo shop: each sent twice takes effect once.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -12,6 +12,7 @@ import { freePort, until } from "./gate.mjs";
 /** @typedef {{ url: string, method: string, headers: Record<string, string>, content: string | undefined }} Sent */
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+const WORKER = readFileSync(new URL("../../crates/oncekey-worker/README.md", import.meta.url), "utf8");
 const room = mkdtempSync(join(tmpdir(), "oncekey-readme-"));
 /** @type {import("node:child_process").ChildProcess | undefined} */
 let serve;
@@ -36,9 +37,9 @@ after(async () => {
   rmSync(room, { recursive: true, force: true });
 });
 
-/** The command below a heading, read as curl would. @param {string} heading @returns {Sent} */
-function command(heading) {
-  const section = README.split(/^##+ /m).find((text) => text.startsWith(`${heading}\n`));
+/** The command below a heading, read as curl would. @param {string} readme @param {string} heading @returns {Sent} */
+function command(readme, heading) {
+  const section = readme.split(/^##+ /m).find((text) => text.startsWith(`${heading}\n`));
   const text = /```(?:sh)?\n(curl [^]*?)```/.exec(section ?? "")?.[1];
   assert.ok(text, `no command below ${heading}`);
   const words = [...text.replaceAll("\\\n", " ").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
@@ -75,7 +76,7 @@ const get = async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).jso
 const effects = async (path) => (await get("/effects"))[path] ?? 0;
 
 test("an order", async () => {
-  const order = command("Deploy it");
+  const order = command(README, "Try it");
   const first = await send(order);
   assert.deepEqual([first.status, first.word], [201, "executed"]);
   const second = await send(order);
@@ -84,7 +85,7 @@ test("an order", async () => {
 });
 
 test("an accepted request", async () => {
-  const hook = command("Accepted requests");
+  const hook = command(WORKER, "Accepted requests");
   const first = await send(hook);
   assert.deepEqual([first.status, first.json.status], [202, "queued"]);
   assert.deepEqual((await send(hook)).json, { status: "duplicate_ignored", id: first.json.id });
@@ -94,13 +95,13 @@ test("an accepted request", async () => {
 });
 
 test("a queue's message", async () => {
-  const mail = command("Queues");
+  const mail = command(WORKER, "Queues");
   for (const _ of [1, 2]) assert.deepEqual((await send(mail)).json, { acked: ["m1"], retried: [] });
   assert.equal(await effects("/mails"), 1);
 });
 
 test("a state change", async () => {
-  const approve = command("State changes");
+  const approve = command(WORKER, "State changes");
   assert.deepEqual((await send(approve)).json, { state: "approved", won: true });
   assert.deepEqual((await send(approve)).json, { state: "approved", won: false });
   const reject = await send({ ...approve, url: approve.url.replace("approve", "reject") });
@@ -114,7 +115,7 @@ test("a state change", async () => {
 
 test("a half-failed batch", async () => {
   const before = (await get("/stats")).orders;
-  const batch = command("Batches");
+  const batch = command(WORKER, "Batches");
   const words = async (/** @type {Sent} */ sent) => {
     const answer = await send(sent);
     assert.equal(answer.status, 207);

@@ -3,6 +3,8 @@
 // All objects of an isolate share the instance. A test build of the worker traps where the field `x-fault` says.
 
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { executed, pause, refused, replayed, until, World } from "./gate.mjs";
 
@@ -86,3 +88,10 @@ for (const fault of ["panic", "memory"]) {
     });
   });
 }
+
+test("the script leaves the globals of its Worker alone", () => {
+  const target = join(dirname(process.env.ONCEKEY_SERVE ?? ""), "..");
+  const script = readFileSync(join(target, "pkg/oncekey-worker/index.mjs"), "utf8");
+  const set = script.match(/globalThis(?:\.\w+|\[[^\]]+\])\s*=(?!=)|(?:assign|defineProperty|set)\(globalThis/g);
+  assert.deepEqual(set, null);
+});

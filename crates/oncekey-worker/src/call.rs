@@ -11,9 +11,10 @@ use web_sys::{Headers, Request, Response};
 use crate::{
     gate::Gate,
     platform::{
-        bindings::{Fetcher, init, settled},
+        bindings::{Fetcher, settled},
         failure::Failure,
         head,
+        init::RequestInit,
     },
 };
 
@@ -57,10 +58,7 @@ async fn call(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, Failure> {
-    let init = init();
-    init.set_headers(headers);
-    if !body.is_null() {
-        init.set_body(body);
-    }
-    settled(stub()?.fetch_with(request, &init)?).await
+    let body = if body.is_null() { JsValue::UNDEFINED } else { body.clone() };
+    let init = RequestInit { headers: headers.into(), body, ..RequestInit::default() };
+    settled(stub()?.fetch_with(request, &init.to_js()?)?).await
 }

@@ -12,25 +12,26 @@ use anyhow::{Context, Result, bail};
 
 use crate::{package, serve, tools};
 
-/// Runs the suites that `only` names, or all of them.
+/// Runs the suites that `only` names, or all of them. `edge/crash` names one spec of a suite.
 pub fn test(only: &[String]) -> Result<()> {
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|o| o == name);
     let mut failed = Vec::new();
-    let mut suite = |name: &'static str, run: &dyn Fn() -> Result<()>| {
-        if wanted(name) {
+    let mut suite = |name: &'static str, run: &dyn Fn(&[&str]) -> Result<()>| {
+        let named = only.iter().filter_map(|only| only.split_once('/').filter(|(suite, _)| *suite == name));
+        let specs: Vec<&str> = named.map(|(_, spec)| spec).collect();
+        if only.is_empty() || !specs.is_empty() || only.iter().any(|only| only == name) {
             tools::step(&format!("test: {name}"));
-            if let Err(error) = run() {
+            if let Err(error) = run(&specs) {
                 eprintln!("{error:#}");
                 failed.push(name);
             }
         }
     };
-    suite("lint", &lint);
-    suite("core", &core);
-    suite("wasm", &wasm);
-    suite("types", &types);
+    suite("lint", &|_| lint());
+    suite("core", &|_| core());
+    suite("wasm", &|_| wasm());
+    suite("types", &|_| types());
     suite("policy", &policy);
-    suite("deploy", &deploy);
+    suite("deploy", &|_| deploy());
     suite("edge", &edge);
     suite("browser", &browser);
     suite("bundlers", &bundlers);
@@ -80,10 +81,10 @@ fn types() -> Result<()> {
 }
 
 /// What editors are given of the policy, against the vectors of the gate's own parser.
-fn policy() -> Result<()> {
+fn policy(specs: &[&str]) -> Result<()> {
     let dir = tools::target_dir().join("policy");
     package::policy::describe(&dir)?;
-    node_test("tests/policy", &[("ONCEKEY_POLICY", &dir)])
+    node_test("tests/policy", specs, &[("ONCEKEY_POLICY", &dir)])
 }
 
 /// wrangler takes the worker as it is built; nothing leaves the machine.
@@ -100,13 +101,13 @@ fn deploy() -> Result<()> {
     )
 }
 
-fn edge() -> Result<()> {
+fn edge(specs: &[&str]) -> Result<()> {
     package::build_faulty()?;
     package::build_all(true)?;
-    node_test("tests/edge", &[])
+    node_test("tests/edge", specs, &[])
 }
 
-fn browser() -> Result<()> {
+fn browser(specs: &[&str]) -> Result<()> {
     package::build_all(true)?;
     let module = tools::target_dir().join("pkg/oncekey/oncekey.js");
     let (chromium, firefox) = (tools::chromium()?, tools::firefox()?);
@@ -114,6 +115,7 @@ fn browser() -> Result<()> {
     let demo = Demo::start()?;
     node_test(
         "tests/browser",
+        specs,
         &[
             ("CHROMIUM", &chromium),
             ("FIREFOX", &firefox),
@@ -126,13 +128,14 @@ fn browser() -> Result<()> {
 }
 
 /// The npm package in an app of each bundler.
-fn bundlers() -> Result<()> {
+fn bundlers(specs: &[&str]) -> Result<()> {
     package::build_all(true)?;
     tools::npm_in("tests/bundlers", "vite, webpack")?;
     let npm = tools::target_dir().join("pkg/oncekey");
     let chromium = tools::chromium()?;
     node_test(
         "tests/bundlers",
+        specs,
         &[("CHROMIUM", &chromium), ("ONCEKEY_NPM", &npm), ("ONCEKEY_MODULE", &npm.join("oncekey.js"))],
     )
 }
@@ -172,13 +175,20 @@ impl Drop for Demo {
     }
 }
 
-/// Runs the specs below a folder; they start what they need by this very program.
-fn node_test(dir: &str, variables: &[(&str, &Path)]) -> Result<()> {
+/// Runs the specs below a folder, or those that `only` names; they start what they need by this very program.
+fn node_test(dir: &str, only: &[&str], variables: &[(&str, &Path)]) -> Result<()> {
     tools::npm()?;
     let mut specs: Vec<PathBuf> = std::fs::read_dir(tools::root().join(dir))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.to_string_lossy().ends_with(".spec.mjs"))
         .collect();
+    specs.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        only.is_empty() || only.iter().any(|only| name.strip_suffix(".spec.mjs") == Some(only))
+    });
+    if specs.is_empty() {
+        bail!("no such spec below {dir}: {}", only.join(", "));
+    }
     specs.sort();
     let mut node = tools::command("node");
     node.args(["--test", "--test-concurrency=2"]).args(specs);

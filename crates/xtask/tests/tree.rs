@@ -4,11 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use oncekey::policy::Policy;
+
 /// The longest source file, in lines.
 const LONGEST_FILE: usize = 600;
 
 /// What may stand at the top beside licences and dotfiles.
 const TOP: [&str; 8] = ["Cargo.lock", "Cargo.toml", "README.md", "crates", "target", "tests", "wasm-pack.toml", "www"];
+
+/// The longest that README may be, in lines: the packages' READMEs go deeper.
+const LONGEST_README: usize = 220;
+
+/// Where whoever reads begins, then where it leads.
+const READMES: [&str; 4] =
+    ["README.md", "crates/oncekey-worker/README.md", "crates/oncekey-web/README.md", "tests/bench/README.md"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
@@ -152,4 +161,91 @@ fn the_top_holds_the_rooms_and_nothing_else() {
     let strange =
         names.filter(|name| !TOP.contains(&name.as_str()) && !name.starts_with('.') && !name.starts_with("LICENSE"));
     check("the top level", strange.collect());
+}
+
+/// A text's lines outside its blocks of code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut is_code = false;
+    text.lines().filter(move |line| {
+        let is_fence = line.starts_with("```");
+        is_code ^= is_fence;
+        !is_code && !is_fence
+    })
+}
+
+/// The targets of a text's links (`[…](target)`).
+fn links(text: &str) -> Vec<&str> {
+    prose(text).flat_map(|line| line.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0))).collect()
+}
+
+/// A text's headings as links name them: in small letters, spaces as hyphens, without punctuation.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let kept = heading.trim_start_matches('#').trim().chars();
+        let kept = kept.filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+    };
+    headings.map(anchor).collect()
+}
+
+/// What is wrong with a link: `None` for one to a file that exists and, where it names one, a heading in it.
+fn broken(readme: &Path, link: &str) -> Option<String> {
+    let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
+    let file = if path.is_empty() { readme.to_owned() } else { readme.parent().unwrap().join(path) };
+    let is_there = file.is_file()
+        && anchor.is_none_or(|anchor| anchors(&fs::read_to_string(&file).unwrap()).iter().any(|known| known == anchor));
+    (!is_there).then(|| format!("{}: {link}", readme.display()))
+}
+
+#[test]
+fn readme_is_short_and_leads_to_the_others() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let lines = readme.lines().count();
+    assert!(lines <= LONGEST_README, "README.md: {lines} lines");
+    for command in ["cargo xtask serve", "cargo xtask test"] {
+        assert!(readme.contains(command), "README.md does not name {command}");
+    }
+    let named: Vec<&str> = links(&readme).iter().map(|link| link.split('#').next().unwrap()).collect();
+    let forgotten = READMES.iter().skip(1).filter(|other| !named.contains(other));
+    check("README.md links to each of the others", forgotten.map(|other| other.to_string()).collect());
+}
+
+#[test]
+fn links_lead_to_files() {
+    let mut dead = Vec::new();
+    for name in READMES {
+        let readme = root().join(name);
+        let text = fs::read_to_string(&readme).unwrap();
+        let relative = links(&text).into_iter().filter(|link| !link.contains("://"));
+        dead.extend(relative.filter_map(|link| broken(&readme, link)));
+    }
+    check("each link leads to a file that exists, and to a heading in it", dead);
+    let readme = root().join("README.md");
+    for link in ["nothing.md", "LICENSE/", "README.md#nothing", "#nothing"] {
+        assert!(broken(&readme, link).is_some(), "{link} counts as a link that leads somewhere");
+    }
+}
+
+#[test]
+fn the_page_package_readme_stands_alone() {
+    let text = fs::read_to_string(root().join("crates/oncekey-web/README.md")).unwrap();
+    let relative = links(&text).into_iter().filter(|link| !link.contains("://") && !link.starts_with('#'));
+    check("nothing in the npm package to link to", relative.map(str::to_owned).collect());
+}
+
+#[test]
+fn policies_in_readmes_are_policies() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for name in READMES {
+        let text = fs::read_to_string(root().join(name)).unwrap();
+        for block in text.split("```json\n").skip(1) {
+            count += 1;
+            let (json, _) = block.split_once("```").unwrap();
+            wrong.extend(json.parse::<Policy>().err().map(|error| format!("{name}: {error}")));
+        }
+    }
+    assert!(count > 0, "no README shows a policy");
+    check("a policy that is shown is accepted", wrong);
 }

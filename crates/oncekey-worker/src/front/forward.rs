@@ -9,7 +9,7 @@ use web_sys::Response;
 
 use crate::{
     front::incoming::{Front, Stop},
-    platform::{bindings::settled, head, message},
+    platform::{bindings::settled, head, init::RequestInit, message},
     refusal::no_origin,
 };
 
@@ -34,14 +34,14 @@ impl Front<'_> {
         let Some(origin) = &self.gate.origin else {
             return Err(no_origin().into());
         };
-        let init = message::as_it_is();
+        let mut init = RequestInit::to_origin();
         if self.fields.internal().next().is_some() {
-            init.set_headers(&self.stripped()?.into());
+            init.headers = self.stripped()?.into();
         }
         if let Some(body) = body {
-            init.set_body(body);
+            init.body = body.clone();
         }
-        match settled(origin.fetch(self.request, &init)?).await {
+        match settled(origin.fetch(self.request, init)?).await {
             Ok(response) => Ok(response),
             // Without a key nothing is promised; with none in flight either, the caller may try again.
             Err(_) => Err(Refusal::OriginUnanswered { status: None }.into()),

@@ -34,10 +34,12 @@ use crate::{
         watch::{Answer, Chunk, Heard, Watch},
     },
     platform::{
-        bindings::{Init, Live},
+        bindings::Live,
         clock::{self, clock},
         failure::Failure,
-        head, message,
+        head,
+        init::RequestInit,
+        message,
         stream::{self, Content, Out, Pipe},
     },
     refusal,
@@ -59,7 +61,7 @@ pub struct Effect {
     /// The request as the front sent it; its content has been read.
     pub request: Request,
     /// What the origin sees otherwise.
-    pub init: Init,
+    pub init: RequestInit,
     /// Ends the request where its lease runs out.
     pub abort: AbortController,
     /// Nobody waits for it: an accepted request, which may be tried again.
@@ -72,19 +74,13 @@ pub fn to_origin(
     attempt: &Attempt,
     content: &ArrayBuffer,
     abort: &AbortController,
-) -> Result<Init, Failure> {
+) -> Result<RequestInit, Failure> {
     let headers = head::copy(&request.headers())?;
     head::remove_errand(&headers);
     headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
-    let init = message::as_it_is();
-    init.set_headers(&headers);
-    init.set_signal(&abort.signal());
-    if content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH") {
-        init.set_body(&stream::sent_once()?);
-    } else {
-        init.set_body(content);
-    }
-    Ok(init)
+    let is_repeated_by_runtime = content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH");
+    let body = if is_repeated_by_runtime { stream::sent_once()? } else { content.into() };
+    Ok(RequestInit { headers: headers.into(), body, signal: abort.signal().into(), ..RequestInit::to_origin() })
 }
 
 impl Effect {
@@ -110,7 +106,7 @@ impl Effect {
         let Some(origin) = &self.gate.origin else {
             return self.without_content(watch);
         };
-        let asked = match origin.fetch(&self.request, &self.init) {
+        let asked = match origin.fetch(&self.request, self.init.clone()) {
             Ok(promise) => self.await_origin(promise, watch).await,
             Err(_) => Heard::Failed,
         };

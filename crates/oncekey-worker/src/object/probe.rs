@@ -19,11 +19,7 @@ use worker::Delay;
 
 use crate::{
     object::context::Object,
-    platform::{
-        bindings::{init, settled},
-        failure::Failure,
-        head, message,
-    },
+    platform::{bindings::settled, failure::Failure, head, init::RequestInit, message},
 };
 
 impl Object {
@@ -54,13 +50,11 @@ impl Object {
         }
         headers.delete(ERRAND)?;
         headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
-        let init = init();
-        init.set_method("GET");
-        init.set_headers(&headers);
+        let init = RequestInit { method: Some("GET".to_owned()), headers: headers.into(), ..RequestInit::default() };
         let url = request.url();
         let parts = split(&url);
         let question = message::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
-        let response: Response = settled(origin.fetch(&question, &message::as_it_is())?).await?;
+        let response: Response = settled(origin.fetch(&question, RequestInit::to_origin())?).await?;
         let found = Found::of(Some(response.status()));
         let head = Head::keep(response.status(), &Fields::new(head::pairs(&response.headers())));
         let buffer: ArrayBuffer = settled(response.array_buffer()?).await?;

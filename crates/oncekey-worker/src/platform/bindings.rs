@@ -73,30 +73,7 @@ extern "C" {
     #[derive(Clone)]
     pub type Fetcher;
     #[wasm_bindgen(method, catch, js_name = fetch)]
-    pub fn fetch_with(this: &Fetcher, request: &Request, init: &Init) -> Result<Promise, JsValue>;
-
-    /// An initialiser of requests and responses, with the platform's own members.
-    pub type Init;
-    #[wasm_bindgen(method, setter)]
-    pub fn set_method(this: &Init, method: &str);
-    #[wasm_bindgen(method, getter)]
-    pub(super) fn headers(this: &Init) -> JsValue;
-    #[wasm_bindgen(method, setter)]
-    pub fn set_headers(this: &Init, headers: &JsValue);
-    #[wasm_bindgen(method, getter)]
-    pub(super) fn body(this: &Init) -> JsValue;
-    #[wasm_bindgen(method, setter)]
-    pub fn set_body(this: &Init, body: &JsValue);
-    #[wasm_bindgen(method, setter)]
-    pub fn set_signal(this: &Init, signal: &JsValue);
-    #[wasm_bindgen(method, setter)]
-    pub(super) fn set_redirect(this: &Init, mode: &str);
-    #[wasm_bindgen(method, setter)]
-    pub(super) fn set_status(this: &Init, status: u16);
-    #[wasm_bindgen(method, setter, js_name = encodeBody)]
-    pub(super) fn set_encode_body(this: &Init, mode: &str);
-    #[wasm_bindgen(method, setter, js_name = encodeResponseBody)]
-    pub(super) fn set_encode_response_body(this: &Init, mode: &str);
+    pub fn fetch_with(this: &Fetcher, request: &Request, init: &JsValue) -> Result<Promise, JsValue>;
 
     #[wasm_bindgen(js_name = Promise)]
     type AnyPromise;
@@ -105,11 +82,6 @@ extern "C" {
     /// A function that does nothing with its argument: no code is made of text in a Worker.
     #[wasm_bindgen(thread_local_v2, js_name = Boolean)]
     static IGNORE: Function;
-}
-
-/// An empty initialiser.
-pub fn init() -> Init {
-    Object::new().unchecked_into()
 }
 
 /// Waits for a promise.

@@ -9,9 +9,9 @@ use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
 
 use crate::platform::{
-    bindings::{Init, init},
     failure::Failure,
     head::{self, CODING, Lists},
+    init::{RequestInit, ResponseInit},
 };
 
 #[wasm_bindgen]
@@ -19,43 +19,30 @@ extern "C" {
     #[wasm_bindgen(js_name = Request)]
     type AnyRequest;
     #[wasm_bindgen(constructor, js_class = "Request", catch)]
-    fn fresh(url: &str, init: &Init) -> Result<AnyRequest, JsValue>;
+    fn fresh(url: &str, init: &JsValue) -> Result<AnyRequest, JsValue>;
 
     #[wasm_bindgen(js_name = Response)]
     type AnyResponse;
     #[wasm_bindgen(constructor, js_class = "Response", catch)]
-    fn with(body: &JsValue, init: &Init) -> Result<AnyResponse, JsValue>;
-}
-
-/// How the origin is asked: redirects are its answer, and codings are not ours to undo.
-pub fn as_it_is() -> Init {
-    let init = init();
-    init.set_redirect("manual");
-    init.set_encode_response_body("manual");
-    init
+    fn with(body: &JsValue, init: &JsValue) -> Result<AnyResponse, JsValue>;
 }
 
 /// A request from its kept head, without content.
 pub fn held_request(head: &Held) -> Result<Request, Failure> {
-    let init = init();
-    init.set_method(&head.method);
-    init.set_headers(&head::list(head.lines())?);
-    own_request(&head.url, &init)
+    let headers = head::list(head.lines())?;
+    own_request(&head.url, &RequestInit { method: Some(head.method.clone()), headers, ..RequestInit::default() })
 }
 
 /// A request of the gate's own.
-pub fn own_request(url: &str, init: &Init) -> Result<Request, Failure> {
-    Ok(AnyRequest::fresh(url, init)?.unchecked_into())
+pub fn own_request(url: &str, init: &RequestInit) -> Result<Request, Failure> {
+    Ok(AnyRequest::fresh(url, &init.to_js()?)?.unchecked_into())
 }
 
 /// A response of exactly these lines and bytes; `body` counts only where the status allows content.
 pub fn response(status: u16, lines: Lines, body: &JsValue) -> Result<Response, Failure> {
-    let init = init();
-    init.set_status(status);
-    init.set_headers(&head::list(lines)?);
-    init.set_encode_body("manual");
+    let init = ResponseInit::coded(status, head::list(lines)?);
     let body = if has_no_content(status) { &JsValue::NULL } else { body };
-    Ok(AnyResponse::with(body, &init)?.unchecked_into())
+    Ok(AnyResponse::with(body, &init.to_js()?)?.unchecked_into())
 }
 
 /// An answer from its kept head.
@@ -70,25 +57,20 @@ pub fn said(said: Said) -> Result<Response, Failure> {
 
 /// An origin's answer with a head that can be changed; its content goes on as it arrives.
 pub fn passed(response: &Response) -> Result<Response, Failure> {
-    let init = init();
-    init.set_status(response.status());
-    init.set_headers(&response.headers());
-    init.set_encode_body("manual");
+    let init = ResponseInit::coded(response.status(), response.headers());
     let body = if has_no_content(response.status()) {
         JsValue::NULL
     } else {
         response.body().map_or(JsValue::NULL, JsValue::from)
     };
-    Ok(AnyResponse::with(&body, &init)?.unchecked_into())
+    Ok(AnyResponse::with(&body, &init.to_js()?)?.unchecked_into())
 }
 
 /// An answer without its coding: the platform undoes it where it reads the content.
 pub fn decoded(response: &Response) -> Result<Response, Failure> {
-    let init = init();
-    init.set_status(response.status());
     let headers = head::copy(&response.headers())?;
     CODING.with(|coding| headers.unchecked_ref::<Lists>().delete_line(coding));
-    init.set_headers(&headers);
+    let init = ResponseInit::plain(response.status(), headers);
     let body = response.body().map_or(JsValue::NULL, JsValue::from);
-    Ok(AnyResponse::with(&body, &init)?.unchecked_into())
+    Ok(AnyResponse::with(&body, &init.to_js()?)?.unchecked_into())
 }

@@ -5,15 +5,12 @@ use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use web_sys::Request;
 use worker::Env;
 
-use crate::platform::{
-    bindings::{Fetcher, Init},
-    failure::Failure,
-};
+use crate::platform::{bindings::Fetcher, failure::Failure, init::RequestInit};
 
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(catch, js_name = fetch)]
-    fn global_fetch(url: &str, init: &Init) -> Result<Promise, JsValue>;
+    fn global_fetch(url: &str, init: &JsValue) -> Result<Promise, JsValue>;
 }
 
 /// Where the effect runs.
@@ -37,22 +34,22 @@ impl Origin {
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
-    pub fn fetch(&self, request: &Request, init: &Init) -> Result<Promise, Failure> {
+    pub fn fetch(&self, request: &Request, mut init: RequestInit) -> Result<Promise, Failure> {
         match self {
-            Self::Service(fetcher) => Ok(fetcher.fetch_with(request, init)?),
+            Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
             Self::Url(base) => {
                 let url = request.url();
                 let path = oncekey::http::target::split(&url).path_and_query;
-                init.set_method(&request.method());
-                if init.headers().is_undefined() {
-                    init.set_headers(&request.headers());
+                init.method = Some(request.method());
+                if init.headers.is_undefined() {
+                    init.headers = request.headers().into();
                 }
-                if init.body().is_undefined()
+                if init.body.is_undefined()
                     && let Some(body) = request.body()
                 {
-                    init.set_body(&body);
+                    init.body = body.into();
                 }
-                Ok(global_fetch(&format!("{base}{path}"), init)?)
+                Ok(global_fetch(&format!("{base}{path}"), &init.to_js()?)?)
             }
         }
     }

@@ -29,14 +29,14 @@ const POLICY: &[MemberRow] = &[
         name: "header",
         kind: ValueKind::Text(TextSyntax::KeyHeader),
         preset: Some(Preset::Text("Idempotency-Key")),
-        about: "name of the header field that holds the key",
+        about: "name of the header field that carries the key",
         ..ROW
     },
     MemberRow {
         name: "field",
         kind: ValueKind::Text(TextSyntax::FieldName),
         preset: Some(Preset::Text("idempotency_key")),
-        about: "name of the form field or JSON member that holds the key",
+        about: "name of the form field or JSON member that carries it",
         ..ROW
     },
     MemberRow {
@@ -44,42 +44,42 @@ const POLICY: &[MemberRow] = &[
         kind: list_of(&ValueKind::Text(TextSyntax::CallerAttribute)),
         preset: Some(Preset::List(&[Preset::Text("header:authorization"), Preset::Text("cookie:session")])),
         published: false,
-        about: "what identifies a caller, in order: `\"header:NAME\"`, `\"cookie:NAME\"`",
+        about: "list of `\"header:NAME\"` and `\"cookie:NAME\"`: what tells callers apart",
         ..ROW
     },
     MemberRow {
         name: "max_content",
         kind: bytes(1, LARGEST),
         preset: Some(Preset::Number(10_485_760)),
-        about: "of the largest content that is looked into",
+        about: "of a request that are looked into",
         ..ROW
     },
     MemberRow {
         name: "max_stored",
         kind: bytes(1, LARGEST),
         preset: Some(Preset::Number(4_194_304)),
-        about: "of the largest reply that is kept",
+        about: "of an answer that are kept",
         ..ROW
     },
     MemberRow {
         name: "store_failure",
         kind: ValueKind::Word(StoreFailure::WORDS),
         preset: Some(Preset::Text(StoreFailure::Closed.word())),
-        about: "a request whose object was never reached: `\"closed\"` refuses it, `\"open\"` passes it on unprotected",
+        about: "the objects cannot be reached: `\"closed\"` (refused), `\"open\"` (passed on unprotected)",
         ..ROW
     },
     MemberRow {
         name: "cors",
         kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
         preset: Some(Preset::List(&[])),
-        about: "web origins to which the gate opens its own answers",
+        about: "list of web origins whose pages may read the gate's own answers",
         ..ROW
     },
     MemberRow {
         name: "routes",
         kind: list_of(&ValueKind::Object(ObjectShape::Route)),
         preset: Some(Preset::List(&[Preset::Object])),
-        about: "what is protected, and how: the first that matches by method and path decides",
+        about: "list of routes; the first that matches by method and path decides",
         ..ROW
     },
     MemberRow {
@@ -87,7 +87,7 @@ const POLICY: &[MemberRow] = &[
         kind: ValueKind::Named(ObjectShape::Queue),
         preset: Some(Preset::Object),
         published: false,
-        about: "the queues whose messages are delivered once each, by name",
+        about: "queues by name",
         ..ROW
     },
     MemberRow {
@@ -95,7 +95,7 @@ const POLICY: &[MemberRow] = &[
         kind: ValueKind::Named(ObjectShape::Machine),
         preset: Some(Preset::Object),
         published: false,
-        about: "the states of each kind of entity, by name",
+        about: "machines by name",
         ..ROW
     },
 ];
@@ -112,7 +112,7 @@ const ROUTE: &[MemberRow] = &[
         name: "methods",
         kind: ValueKind::List { of: &ValueKind::Text(TextSyntax::Method), filled: Some("a list of methods") },
         preset: Some(Preset::List(&[Preset::Text("POST"), Preset::Text("PATCH")])),
-        about: "which methods; GET, HEAD, OPTIONS, TRACE and CONNECT are never deduplicated",
+        about: "list of methods; GET, HEAD, OPTIONS, TRACE and CONNECT are never deduplicated",
         ..ROW
     },
     MemberRow {
@@ -157,7 +157,7 @@ const ROUTE: &[MemberRow] = &[
         name: "ignore",
         kind: list_of(&ValueKind::Text(TextSyntax::Ignored)),
         preset: Some(Preset::List(&[])),
-        about: "JSON pointers or form field names left out of the fingerprint",
+        about: "list of JSON pointers and names of form fields that are left out of the fingerprint",
         ..ROW
     },
     MemberRow {
@@ -235,7 +235,7 @@ const MACHINE: &[MemberRow] = &[
         name: "transitions",
         kind: ValueKind::Named(ObjectShape::Transition),
         needed: true,
-        about: "the changes of state, by name",
+        about: "transitions by name",
         ..ROW
     },
 ];
@@ -245,14 +245,14 @@ const TRANSITION: &[MemberRow] = &[
         name: "from",
         kind: ValueKind::List { of: &ValueKind::Text(TextSyntax::State), filled: Some("a list of states") },
         needed: true,
-        about: "the states it may start in; every one can be reached",
+        about: "list of states that it may start in; each can be reached",
         ..ROW
     },
     MemberRow {
         name: "to",
         kind: ValueKind::Text(TextSyntax::State),
         needed: true,
-        about: "the state it ends in",
+        about: "the state that it ends in",
         ..ROW
     },
     MemberRow {

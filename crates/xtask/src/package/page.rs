@@ -105,6 +105,10 @@ const FETCHED: &str = r#"
 /// The largest that `bootstrap.js` may be, gzip, in bytes: a page loads it before anything else.
 const BOOTSTRAP_BUDGET: usize = 1_000;
 
+/// What is copied from the crate as it stands. Its README is the package's.
+const BESIDE: [&str; 6] =
+    ["npm/oncekey.d.ts", "npm/bootstrap.d.ts", "npm/react.js", "npm/react.d.ts", "npm/package.json", "README.md"];
+
 /// The npm package: one self-contained `oncekey.js`, `external.js` with its wasm beside it, `bootstrap.js`, and what npm
 /// wants to know. What is measured is the first.
 pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
@@ -128,8 +132,9 @@ pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Res
     if bootstrap > BOOTSTRAP_BUDGET {
         bail!("bootstrap.js is {bootstrap} B gzip, over {BOOTSTRAP_BUDGET} B");
     }
-    for file in ["oncekey.d.ts", "bootstrap.d.ts", "react.js", "react.d.ts", "package.json", "README.md"] {
-        fs::copy(krate.join("npm").join(file), dir.join(file)).with_context(|| file.to_owned())?;
+    for file in BESIDE {
+        let name = file.trim_start_matches("npm/");
+        fs::copy(krate.join(file), dir.join(name)).with_context(|| file.to_owned())?;
     }
     Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
 }

@@ -86,24 +86,27 @@ pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Bu
     Ok(Built { dir: dir.to_path_buf(), gzip, wasm: wasm.len(), script: script.len() })
 }
 
-/// workerd hands a compiled module to a plain import, and the one snippet of a dependency becomes a part of the file.
+/// workerd hands a compiled module to a plain import; the one snippet of a dependency becomes a part of the file; and the
+/// bindings import the very module that the shim does.
 fn bindings(stage: &Path) -> Result<String> {
     let mut out = String::new();
     for line in fs::read_to_string(stage.join("bound.js"))?.lines() {
         if let Some(rest) = line.strip_prefix("import source ") {
             out.push_str("import ");
             out.push_str(&rest.replace("./bound_bg.wasm", "./gate.wasm"));
-        } else if let Some(path) = line.strip_prefix("import ").and_then(|l| l.split('\'').nth(1)) {
+        } else if let Some(path) = line.strip_prefix("import ").and_then(|line| line.split(['\'', '"']).nth(1)) {
             if !path.starts_with("./snippets/") {
                 bail!("an import that nobody serves: {line}");
             }
             if path.ends_with(TRAP) {
                 out.push_str(&line.replace(path, &format!("./{TRAP}")));
-                out.push('\n');
-                continue;
+            } else {
+                let snippet = fs::read_to_string(stage.join(path))?;
+                // The dependency shares its state through the global object with a script that is not used here.
+                out.push_str(
+                    &snippet.replace("export const", "const").replace("globalThis.__worker_init_state = ", ""),
+                );
             }
-            let snippet = fs::read_to_string(stage.join(path))?;
-            out.push_str(&snippet.replace("export const", "const"));
         } else if line.starts_with("if (Symbol.dispose)") {
             // A class with a side effect is kept though nobody uses it.
             continue;

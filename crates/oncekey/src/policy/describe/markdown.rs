@@ -5,11 +5,8 @@ use crate::policy::{
     member::{MemberRow, ObjectShape},
 };
 
-/// What stands in a README before a table, around the name of its object.
-const OPENS: (&str, &str) = ("<!-- policy: ", " -->\n");
-
-/// What stands after it.
-const CLOSES: &str = "<!-- /policy -->";
+/// What stands in a README before the tables, up to the end of its comment, and after them.
+const MARKS: (&str, &str) = ("<!-- policy:", "<!-- /policy -->");
 
 /// An object's members as a table: member, values, default.
 pub fn markdown(shape: ObjectShape) -> String {
@@ -30,16 +27,17 @@ fn table_row(row: &MemberRow) -> String {
     format!("| `{}` | {} | {default} |\n", row.name, clause(row).replace('|', "\\|"))
 }
 
-/// A text with the tables between its marks, `<!-- policy: route -->` and `<!-- /policy -->`, written anew.
+/// A text whose tables between `<!-- policy: … -->` and `<!-- /policy -->` are written anew: one for each object, but for
+/// a probe, which stands in the row of `unanswered`.
 pub fn fill_tables(text: &str) -> String {
-    let mut filled = text.to_owned();
-    for shape in ObjectShape::ALL {
-        let opening = [OPENS.0, &shape.word(), OPENS.1].concat();
-        if let Some((before, rest)) = filled.split_once(&opening)
-            && let Some((_, after)) = rest.split_once(CLOSES)
-        {
-            filled = [before, &opening, "\n", &markdown(shape), "\n", CLOSES, after].concat();
-        }
+    let shapes = ObjectShape::ALL.into_iter().filter(|shape| *shape != ObjectShape::Probe);
+    let tables: Vec<String> = shapes.map(markdown).collect();
+    let parts = text.split_once(MARKS.0).and_then(|(before, rest)| {
+        let (note, rest) = rest.split_once("-->\n")?;
+        Some((before, note, rest.split_once(MARKS.1)?.1))
+    });
+    match parts {
+        Some((before, note, after)) => [before, MARKS.0, note, "-->\n", &tables.join("\n"), MARKS.1, after].concat(),
+        None => text.to_owned(),
     }
-    filled
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 /// The README that has the policy's tables. `ONCEKEY_WRITE=1 cargo test -p oncekey readme` writes them anew.
 macro_rules! readme {
     () => {
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../oncekey-worker/README.md")
     };
 }
 
