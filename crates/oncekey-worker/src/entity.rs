@@ -94,7 +94,7 @@ impl EntityObject {
         content: &[u8],
         url: &str,
     ) -> Result<Result<Said, Refusal>, Failure> {
-        let Some(transition) = machine.transitions.iter().find(|transition| transition.name == name) else {
+        let Some(transition) = machine.transition(name) else {
             return Ok(Err(Refusal::NoSuchEndpoint));
         };
         let given = match Given::parse(content) {

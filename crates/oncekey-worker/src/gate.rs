@@ -2,7 +2,10 @@
 
 use std::{cell::RefCell, rc::Rc};
 
-use oncekey::{key::scoped::ScopedKey, policy::Policy};
+use oncekey::{
+    key::scoped::ScopedKey,
+    policy::{InvalidPolicy, Policy},
+};
 use wasm_bindgen::JsValue;
 use worker::Env;
 
@@ -35,7 +38,7 @@ impl Gate {
             return Ok(gate);
         }
         let text = bindings::text(env, "ONCEKEY").unwrap_or_default();
-        let policy = Policy::parse(&text).map_err(|error| Misconfigured(error.message()))?;
+        let policy: Policy = text.parse().map_err(|error: InvalidPolicy| Misconfigured(error.to_string()))?;
         let gate = Rc::new(Self {
             policy,
             origin: Origin::of(env),

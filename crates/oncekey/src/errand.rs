@@ -2,7 +2,7 @@
 
 use crate::{
     http::percent::{decode_segment as unescape, escape},
-    policy::{Machine, Policy},
+    policy::Policy,
     stored::attempt::Attempt,
 };
 
@@ -108,16 +108,10 @@ impl Order {
 }
 
 impl Policy {
-    /// The machine of that name.
-    pub fn machine(&self, name: &str) -> Option<&Machine> {
-        self.machines.iter().find(|machine| machine.name == name)
-    }
-
     /// Whether there is such a machine and, where one is named, such a transition.
     pub fn knows(&self, order: &Order) -> bool {
-        self.machine(&order.machine).is_some_and(|machine| {
-            order.transition.as_ref().is_none_or(|name| machine.transitions.iter().any(|known| known.name == *name))
-        })
+        self.machine(&order.machine)
+            .is_some_and(|machine| order.transition.as_ref().is_none_or(|name| machine.transition(name).is_some()))
     }
 }
 

@@ -16,6 +16,7 @@ use crate::tools;
 
 mod page;
 mod panics;
+pub mod policy;
 pub mod worker;
 
 /// What wasm-opt may use: what rustc emits by default, and what workerd and every current browser accept.

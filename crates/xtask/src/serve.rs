@@ -98,9 +98,9 @@ fn policy(options: &Options) -> Result<String> {
         (None, Some(_)) => return Ok(String::new()),
     };
     let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    match Policy::parse(&text) {
+    match text.parse::<Policy>() {
         Ok(_) => Ok(text),
-        Err(error) => bail!("{}: {}", path.display(), error.message()),
+        Err(error) => bail!("{}: {}", path.display(), error),
     }
 }
 

@@ -30,6 +30,7 @@ pub fn test(only: &[String]) -> Result<()> {
     suite("core", &|_| core());
     suite("wasm", &|_| wasm());
     suite("types", &|_| types());
+    suite("policy", &policy);
     suite("deploy", &|_| deploy());
     suite("edge", &edge);
     suite("browser", &browser);
@@ -77,6 +78,13 @@ fn wasm() -> Result<()> {
 fn types() -> Result<()> {
     let tsc = tools::npm()?.join("typescript/bin/tsc");
     tools::run(tools::command("node").arg(tsc).args(["--project", "tests/tsconfig.json"]))
+}
+
+/// What editors are given of the policy, against the vectors of the gate's own parser.
+fn policy(specs: &[&str]) -> Result<()> {
+    let dir = tools::target_dir().join("policy");
+    package::policy::describe(&dir)?;
+    node_test("tests/policy", specs, &[("ONCEKEY_POLICY", &dir)])
 }
 
 /// wrangler takes the worker as it is built; nothing leaves the machine.

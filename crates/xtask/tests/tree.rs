@@ -243,7 +243,7 @@ fn policies_in_readmes_are_policies() {
         for block in text.split("```json\n").skip(1) {
             count += 1;
             let (json, _) = block.split_once("```").unwrap();
-            wrong.extend(Policy::parse(json).err().map(|error| format!("{name}: {}", error.message())));
+            wrong.extend(json.parse::<Policy>().err().map(|error| format!("{name}: {error}")));
         }
     }
     assert!(count > 0, "no README shows a policy");

@@ -85,7 +85,7 @@ impl Front<'_> {
                 Attribute::Cookie(name) => self.fields.get("cookie").and_then(|line| cookie(line, name)),
             };
             if let Some(value) = value {
-                scope.add(&attribute.name(), &value);
+                scope.add(&attribute.to_string(), &value);
             }
         }
         scope

@@ -1,153 +1,119 @@
-//! Which texts a policy may hold: names, methods, paths and web origins.
+//! Holds a value against the table, and puts in what it leaves to defaults.
 
-use crate::http::token::is_token;
+use crate::policy::{
+    invalid::{InvalidPolicy, PolicyFault},
+    located::LocatedValue,
+    member::{ObjectShape, ValueKind},
+    syntax::TextSyntax,
+    value::PolicyValue,
+};
 
-/// Field names (RFC 9110 §5.1) that cannot hold the key, in lower case: they frame or route the message, end at the next
-/// hop, carry credentials or content's description, or are the gate's own.
-const TAKEN: [&str; 32] = [
-    "accept",
-    "accept-encoding",
-    "age",
-    "authorization",
-    "cache-control",
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "cookie",
-    "date",
-    "expect",
-    "host",
-    "hx-request",
-    "idempotency-expires",
-    "idempotency-status",
-    "idempotent-replayed",
-    "keep-alive",
-    "location",
-    "origin",
-    "proxy-authenticate",
-    "proxy-authorization",
-    "proxy-connection",
-    "range",
-    "retry-after",
-    "set-cookie",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "via",
-    "www-authenticate",
-];
-
-/// Whether a header field of this name can hold the key.
-pub(super) fn can_hold_key(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    is_token(&name)
-        && !TAKEN.contains(&name.as_str())
-        && !name.starts_with("oncekey-")
-        && !name.starts_with("access-control-")
-}
-
-/// What is wrong with a method, as what was expected.
-pub(super) fn method(text: &str) -> Result<(), &'static str> {
-    if !is_token(text) {
-        return Err("a method");
+/// The first thing that is wrong with an object: a member that nobody knows, else the first in the order of the table.
+pub(super) fn check_object(at: &LocatedValue, shape: ObjectShape) -> Result<(), InvalidPolicy> {
+    at.refuse_unless(matches!(at.value, PolicyValue::Object(_)), "an object")?;
+    let rules = shape.rules();
+    for (name, member) in at.members() {
+        if !rules.iter().any(|rule| rule.name == name) {
+            return member.refuse(PolicyFault::Unknown);
+        }
     }
-    if text.bytes().any(|byte| byte.is_ascii_lowercase()) {
-        return Err("a method in capitals: methods are case-sensitive");
-    }
-    if matches!(text, "GET" | "HEAD" | "OPTIONS" | "TRACE" | "CONNECT") {
-        return Err("a method other than GET, HEAD, OPTIONS, TRACE and CONNECT, which are never deduplicated");
+    for rule in rules {
+        let (member, applies) = (at.member(rule.name), rule.applies_in(at.value, rules));
+        match (at.value.member(rule.name), applies) {
+            (Some(_), true) => check_value(&member, rule.kind)?,
+            (Some(_), false) => return member.refuse(PolicyFault::Unknown),
+            (None, true) if rule.needed => return member.refuse(PolicyFault::Missing),
+            (None, _) => {}
+        }
     }
     Ok(())
 }
 
-/// A path at the origin, with or without a query: one `/` first, then printable ASCII without space, `#`, `\` and `*`.
-pub(super) fn is_origin_path(text: &str) -> bool {
-    text.starts_with('/')
-        && !text.starts_with("//")
-        && text.bytes().all(|byte| matches!(byte, 0x21..=0x7e if !b"#\\*".contains(&byte)))
-}
-
-/// A path at the origin in which `{key}` stands once, and no other brace.
-pub(super) fn is_probe(text: &str) -> bool {
-    let named = text.split_once('{').and_then(|(before, after)| {
-        let after = after.strip_prefix("key}")?;
-        Some(is_origin_path(before) && !before.contains('}') && !after.contains(['{', '}']))
-    });
-    named == Some(true) && is_origin_path(text)
-}
-
-/// One segment of a path that needs no encoding (RFC 3986 §2.3): names of queues, machines and transitions.
-pub(super) fn is_segment(text: &str) -> bool {
-    !matches!(text, "" | "." | "..") && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
-}
-
-/// A web origin as a browser writes it (RFC 6454 §6.2): scheme, host and a port that is not the scheme's own.
-pub(super) fn is_web_origin(text: &str) -> bool {
-    let Some((scheme, rest)) = text.split_once(':') else {
-        return false;
-    };
-    let Some(authority) = rest.strip_prefix("//") else {
-        return false;
-    };
-    let (host, port) = match authority.rsplit_once(':') {
-        Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
-        _ => (authority, None),
-    };
-    let is_scheme = scheme.starts_with(|first: char| first.is_ascii_lowercase())
-        && scheme.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"+-.".contains(&byte));
-    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(address) => is_ipv6(address),
-        None => {
-            !host.is_empty()
-                && host.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._".contains(&byte))
+fn check_value(at: &LocatedValue, kind: ValueKind) -> Result<(), InvalidPolicy> {
+    match kind {
+        ValueKind::Flag => at.refuse_unless(matches!(at.value, PolicyValue::Flag(_)), "true or false"),
+        ValueKind::Number { least, most, .. } => match at.value {
+            PolicyValue::Whole(number) if (least..=most).contains(number) => Ok(()),
+            _ => at.refuse(PolicyFault::OutOfBounds { least, most }),
+        },
+        ValueKind::Word(words) => {
+            at.refuse_unless(matches!(at.value, PolicyValue::Text(_)), "a string")?;
+            check_word(at, words, None)
         }
-    };
-    let is_port = port.is_none_or(|port| {
-        !port.starts_with(['0', '+'])
-            && port.parse::<u16>().is_ok()
-            && !matches!((scheme, port), ("http", "80") | ("https", "443"))
-    });
-    is_scheme && is_host && is_port
-}
-
-/// An IPv6 address as a browser writes it (WHATWG URL §3.5): small letters, no zeros before a piece, and `::` for the
-/// first of the longest runs of two zero pieces or more.
-fn is_ipv6(text: &str) -> bool {
-    let Some(at) = text.as_bytes().windows(2).position(|two| two == b"::") else {
-        return matches!(zeros(text), Some((8, ..=1)));
-    };
-    let (before, after) = (text.get(..at), text.get(at + 2..));
-    let (Some(before), Some(after)) = (before.and_then(zeros), after.and_then(zeros)) else {
-        return false;
-    };
-    let touches_zero = text.get(..at).is_some_and(|left| is_zero(left.rsplit(':').next()))
-        || text.get(at + 2..).is_some_and(|right| is_zero(right.split(':').next()));
-    let run = 8_usize.saturating_sub(before.0 + after.0);
-    run >= 2 && before.1 < run && after.1 <= run && !touches_zero
-}
-
-fn is_zero(piece: Option<&str>) -> bool {
-    piece == Some("0")
-}
-
-/// How many pieces an address or half of one has, and the longest run of zeros among them; `None` for a bad piece.
-fn zeros(half: &str) -> Option<(usize, usize)> {
-    if half.is_empty() {
-        return Some((0, 0));
-    }
-    let (mut pieces, mut run, mut longest) = (0, 0, 0);
-    for piece in half.split(':') {
-        let is_piece = matches!(piece.len(), 1..=4)
-            && piece.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-            && (piece == "0" || !piece.starts_with('0'));
-        if !is_piece {
-            return None;
+        ValueKind::WordOr { words, object, example } => match at.value {
+            PolicyValue::Object(_) => check_object(at, object),
+            _ => check_word(at, words, Some(example)),
+        },
+        ValueKind::Text(syntax) => {
+            at.refuse_unless(matches!(at.value, PolicyValue::Text(_)), "a string")?;
+            check_text(at, syntax, at.value.text())
         }
-        pieces += 1;
-        run = if piece == "0" { run + 1 } else { 0 };
-        longest = longest.max(run);
+        ValueKind::List { of, filled } => {
+            at.refuse_unless(matches!(at.value, PolicyValue::List(_)), "a list")?;
+            if let Some(expected) = filled {
+                at.refuse_unless(!at.value.elements().is_empty(), expected)?;
+            }
+            at.elements().try_for_each(|element| check_value(&element, *of))
+        }
+        ValueKind::Object(shape) => check_object(at, shape),
+        ValueKind::Named(shape) => {
+            at.refuse_unless(matches!(at.value, PolicyValue::Object(_)), "an object")?;
+            at.members().try_for_each(|(name, member)| check_text(&member, TextSyntax::Segment, name))?;
+            at.members().try_for_each(|(_, member)| check_object(&member, shape))
+        }
     }
-    Some((pieces, longest))
+}
+
+fn check_word(
+    at: &LocatedValue,
+    words: &'static [&'static str],
+    or: Option<&'static str>,
+) -> Result<(), InvalidPolicy> {
+    if words.iter().any(|word| matches!(at.value, PolicyValue::Text(text) if text == word)) {
+        return Ok(());
+    }
+    at.refuse(PolicyFault::NotAmong { words, or })
+}
+
+fn check_text(at: &LocatedValue, syntax: TextSyntax, text: &str) -> Result<(), InvalidPolicy> {
+    syntax.check(text).or_else(|expected| at.refuse(PolicyFault::Expected(expected)))
+}
+
+/// Gives an object that was checked the members that it left to their defaults, and so all that it holds.
+pub(super) fn fill_object(object: &mut PolicyValue, shape: ObjectShape) {
+    let rules = shape.rules();
+    for rule in rules {
+        if let Some(preset) = rule.preset
+            && object.member(rule.name).is_none()
+            && rule.applies_in(object, rules)
+            && let PolicyValue::Object(members) = object
+        {
+            members.push((rule.name.to_owned(), preset.value()));
+        }
+    }
+    if let PolicyValue::Object(members) = object {
+        for (name, value) in members {
+            if let Some(rule) = rules.iter().find(|rule| rule.name == name) {
+                fill_value(value, rule.kind);
+            }
+        }
+    }
+}
+
+fn fill_value(value: &mut PolicyValue, kind: ValueKind) {
+    match (kind, value) {
+        (ValueKind::Object(shape), value) => fill_object(value, shape),
+        (ValueKind::WordOr { object, .. }, value @ PolicyValue::Object(_)) => fill_object(value, object),
+        (ValueKind::List { of, .. }, PolicyValue::List(elements)) => {
+            for element in elements {
+                fill_value(element, *of);
+            }
+        }
+        (ValueKind::Named(shape), PolicyValue::Object(members)) => {
+            for (_, member) in members {
+                fill_object(member, shape);
+            }
+        }
+        _ => {}
+    }
 }

@@ -1,6 +1,10 @@
-//! The policy's text as a JSON value, read without recursion.
+//! A policy as JSON: read from text without recursion, and written.
 
-use super::error::{ConfigError, ConfigErrorKind};
+use serde::{
+    Serialize, Serializer,
+    ser::{Error, SerializeMap},
+};
+
 use crate::{
     content::json::DEEPEST,
     json::{
@@ -8,33 +12,93 @@ use crate::{
         select::NotJson,
         tokens::{Token, Tokens},
     },
+    policy::invalid::{InvalidPolicy, PolicyFault},
 };
 
-/// A JSON value of its own.
+/// A JSON value. What is asked of one of another type finds nothing in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum PolicyValue {
     Null,
-    Bool(bool),
-    /// As written.
-    Number(String),
+    Flag(bool),
+    /// A number that is written as a whole one, without sign, fraction and exponent.
+    Whole(u64),
+    /// Any other number: no member of a policy may be one.
+    OtherNumber,
     Text(String),
-    List(Vec<Value>),
-    /// Ordered by name.
-    Object(Vec<(String, Value)>),
+    List(Vec<PolicyValue>),
+    /// In the order in which it was put together; ordered by name where it was read.
+    Object(Vec<(String, PolicyValue)>),
+}
+
+impl PolicyValue {
+    pub(super) fn is_true(&self) -> bool {
+        *self == PolicyValue::Flag(true)
+    }
+
+    pub(super) fn number(&self) -> u64 {
+        if let PolicyValue::Whole(number) = self { *number } else { 0 }
+    }
+
+    pub(super) fn text(&self) -> &str {
+        if let PolicyValue::Text(text) = self { text } else { "" }
+    }
+
+    pub(super) fn elements(&self) -> &[PolicyValue] {
+        if let PolicyValue::List(elements) = self { elements } else { &[] }
+    }
+
+    pub(super) fn members(&self) -> &[(String, PolicyValue)] {
+        if let PolicyValue::Object(members) = self { members } else { &[] }
+    }
+
+    /// The member of that name; null where there is none.
+    pub(super) fn at(&self, name: &str) -> &PolicyValue {
+        self.member(name).unwrap_or(&PolicyValue::Null)
+    }
+
+    pub(super) fn member(&self, name: &str) -> Option<&PolicyValue> {
+        self.members().iter().find_map(|(known, value)| (known == name).then_some(value))
+    }
+}
+
+impl From<&str> for PolicyValue {
+    fn from(text: &str) -> PolicyValue {
+        PolicyValue::Text(text.to_owned())
+    }
+}
+
+impl Serialize for PolicyValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            PolicyValue::Null => serializer.serialize_unit(),
+            PolicyValue::Flag(value) => serializer.serialize_bool(*value),
+            PolicyValue::Whole(number) => serializer.serialize_u64(*number),
+            PolicyValue::OtherNumber => Err(S::Error::custom("a number that is not whole")),
+            PolicyValue::Text(text) => serializer.serialize_str(text),
+            PolicyValue::List(elements) => serializer.collect_seq(elements),
+            PolicyValue::Object(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (name, value) in members {
+                    map.serialize_entry(name, value)?;
+                }
+                map.end()
+            }
+        }
+    }
 }
 
 /// An object or list that is open, and the name of the member that is read.
-struct Open {
-    value: Value,
+struct OpenPart {
+    value: PolicyValue,
     name: String,
 }
 
 /// Reads a text that has to be one JSON value without halves of surrogate pairs, nested at most [`DEEPEST`] deep.
 ///
 /// A member that occurs twice is an error of its own, told only where the whole text is JSON.
-pub(super) fn read(json: &str) -> Result<Value, ConfigError> {
+pub(super) fn read_value(json: &str) -> Result<PolicyValue, InvalidPolicy> {
     let mut tokens = Tokens::new(json);
-    let mut open: Vec<Open> = Vec::new();
+    let mut open: Vec<OpenPart> = Vec::new();
     let mut twice = None;
     loop {
         let token = match tokens.next() {
@@ -48,10 +112,10 @@ pub(super) fn read(json: &str) -> Result<Value, ConfigError> {
                     return not_json(json, tokens.at());
                 }
                 let value = match token {
-                    Token::ObjectStart => Value::Object(Vec::new()),
-                    _ => Value::List(Vec::new()),
+                    Token::ObjectStart => PolicyValue::Object(Vec::new()),
+                    _ => PolicyValue::List(Vec::new()),
                 };
-                open.push(Open { value, name: String::new() });
+                open.push(OpenPart { value, name: String::new() });
                 continue;
             }
             Token::Name(name) => {
@@ -60,9 +124,9 @@ pub(super) fn read(json: &str) -> Result<Value, ConfigError> {
                 };
                 if let Some(inner) = open.last_mut() {
                     inner.name = decoded.into_owned();
-                    let is_twice = matches!(&inner.value, Value::Object(members) if members.iter().any(|(name, _)| *name == inner.name));
+                    let is_twice = matches!(&inner.value, PolicyValue::Object(members) if members.iter().any(|(name, _)| *name == inner.name));
                     if is_twice && twice.is_none() {
-                        twice = Some(place(&open));
+                        twice = Some(pointer_of(&open));
                     }
                 }
                 continue;
@@ -72,19 +136,19 @@ pub(super) fn read(json: &str) -> Result<Value, ConfigError> {
                 None => return not_json(json, tokens.at()),
             },
             Token::String(text) => match text.decode() {
-                Some(text) => Value::Text(text.into_owned()),
+                Some(text) => PolicyValue::Text(text.into_owned()),
                 None => return not_json(json, text.start()),
             },
-            Token::Number(number) => Value::Number(number.to_owned()),
-            Token::Bool(value) => Value::Bool(value),
-            Token::Null => Value::Null,
+            Token::Number(number) => number.parse().map_or(PolicyValue::OtherNumber, PolicyValue::Whole),
+            Token::Bool(value) => PolicyValue::Flag(value),
+            Token::Null => PolicyValue::Null,
         };
         match open.last_mut() {
-            Some(outer) => outer.add(value),
+            Some(outer) => outer.add_value(value),
             None => {
                 return match (tokens.next(), twice) {
                     (Err(error), _) => not_json(json, error.at),
-                    (Ok(_), Some(pointer)) => Err(ConfigError { pointer, kind: ConfigErrorKind::Duplicate }),
+                    (Ok(_), Some(pointer)) => Err(InvalidPolicy { pointer, fault: PolicyFault::Duplicate }),
                     (Ok(_), None) => Ok(value),
                 };
             }
@@ -92,11 +156,11 @@ pub(super) fn read(json: &str) -> Result<Value, ConfigError> {
     }
 }
 
-impl Open {
-    fn add(&mut self, value: Value) {
+impl OpenPart {
+    fn add_value(&mut self, value: PolicyValue) {
         match &mut self.value {
-            Value::List(list) => list.push(value),
-            Value::Object(members) => {
+            PolicyValue::List(list) => list.push(value),
+            PolicyValue::Object(members) => {
                 let name = std::mem::take(&mut self.name);
                 let at = members.iter().position(|(known, _)| *known > name).unwrap_or(members.len());
                 members.insert(at, (name, value));
@@ -107,18 +171,18 @@ impl Open {
 }
 
 /// The pointer of the member that is read.
-fn place(open: &[Open]) -> String {
+fn pointer_of(open: &[OpenPart]) -> String {
     let mut pointer = String::new();
     for open in open {
         match &open.value {
-            Value::List(list) => step(&mut pointer, &list.len().to_string()),
+            PolicyValue::List(list) => step(&mut pointer, &list.len().to_string()),
             _ => step(&mut pointer, &open.name),
         }
     }
     pointer
 }
 
-fn not_json(json: &str, at: usize) -> Result<Value, ConfigError> {
+fn not_json(json: &str, at: usize) -> Result<PolicyValue, InvalidPolicy> {
     let NotJson { line, column } = NotJson::at(json.as_bytes(), at);
-    Err(ConfigError { pointer: String::new(), kind: ConfigErrorKind::NotJson { line, column } })
+    Err(InvalidPolicy { pointer: String::new(), fault: PolicyFault::NotJson { line, column } })
 }

@@ -28,7 +28,7 @@ fn policy() -> Policy {
             "ids": { "path": "/mail" },
         },
     });
-    Policy::parse(&policy.to_string()).unwrap()
+    policy.to_string().parse().unwrap()
 }
 
 fn plan(policy: &Policy, fields: &str) -> Plan {

@@ -32,7 +32,7 @@ const RETENTION: u32 = 100;
 const EXPIRES: u64 = NOW + 5_000;
 
 fn terms(unanswered: &str, wait: u32) -> Terms {
-    let policy = Policy::parse("").unwrap();
+    let policy = Policy::default();
     let mut terms = Terms::of(&policy, &policy.routes[0]);
     terms.lease = 10;
     terms.retention = 30;

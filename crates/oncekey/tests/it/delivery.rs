@@ -30,7 +30,7 @@ const LEAST: u32 = 0;
 const MOST: u32 = u32::MAX;
 
 fn attempt(print: &str, unanswered: &str) -> Attempt {
-    let policy = Policy::parse("").unwrap();
+    let policy = Policy::default();
     let mut terms = Terms::of(&policy, &policy.routes[0]);
     terms.lease = 10;
     terms.retention = 100;

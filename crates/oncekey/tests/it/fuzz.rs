@@ -337,12 +337,12 @@ fn with_boundary(body: &[u8], boundary: &[u8]) -> Option<Vec<u8>> {
 fn policies() {
     check("policy", |bytes, _| {
         let policy = text(bytes);
-        match Policy::parse(&policy) {
+        match policy.parse::<Policy>() {
             Ok(policy) => {
                 let published: Value = serde_json::from_str(&policy.published()).unwrap();
                 assert!(published.get("scope").is_none());
             }
-            Err(error) => assert!(!error.message().is_empty()),
+            Err(error) => assert!(!error.to_string().is_empty()),
         }
     });
 }

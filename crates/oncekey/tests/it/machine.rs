@@ -34,7 +34,7 @@ fn policy() -> Policy {
             } },
         },
     });
-    Policy::parse(&policy.to_string()).unwrap()
+    policy.to_string().parse().unwrap()
 }
 
 fn entity(state: &str, version: u32) -> Entity {
@@ -44,7 +44,7 @@ fn entity(state: &str, version: u32) -> Entity {
 fn make(entity: Option<&Entity>, name: &str, content: &str) -> Step {
     let policy = policy();
     let machine = policy.machine("refund").unwrap();
-    let transition = machine.transitions.iter().find(|transition| transition.name == name).unwrap();
+    let transition = machine.transition(name).unwrap();
     let given = Given::parse(content.as_bytes()).unwrap();
     step(&policy, machine, transition, "42", entity, &given, NOW).unwrap()
 }

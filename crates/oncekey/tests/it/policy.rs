@@ -1,18 +1,24 @@
 //! Policies: what is taken, what is refused and where, what is published, which route matches.
+mod description;
+
 use crate::cases::{cases, name, text};
 use oncekey::{
     http::percent::decode_unreserved,
-    policy::{Mode, PathPattern, Policy, Route},
+    policy::{Attribute, InvalidPolicy, Mode, PathPattern, Policy, Route},
 };
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::{Value, json};
 
 const POLICIES: &str = include_str!("../../../../tests/vectors/policies.json");
 
+fn parse(text: &str) -> Result<Policy, InvalidPolicy> {
+    text.parse()
+}
+
 #[test]
 fn valid() {
     for case in cases(POLICIES, "valid") {
-        let policy = Policy::parse(&case["input"].to_string());
+        let policy = parse(&case["input"].to_string());
         assert!(policy.is_ok(), "{}: {policy:?}", name(&case));
     }
 }
@@ -21,8 +27,8 @@ fn valid() {
 fn invalid() {
     for case in cases(POLICIES, "invalid") {
         let policy = text(&case, "text").map_or_else(|| case["input"].to_string(), str::to_owned);
-        let error = Policy::parse(&policy).expect_err(name(&case));
-        let (message, pointer) = (error.message(), text(&case, "pointer").unwrap());
+        let error = parse(&policy).expect_err(name(&case));
+        let (message, pointer) = (error.to_string(), text(&case, "pointer").unwrap());
         assert_eq!(error.pointer(), pointer, "{}: {message}", name(&case));
         assert!(
             message.contains(pointer) && message.contains(text(&case, "says").unwrap()),
@@ -35,15 +41,15 @@ fn invalid() {
 #[test]
 fn depth_is_no_danger() {
     for depth in [129, 1_000_000] {
-        let error = Policy::parse(&"[".repeat(depth)).unwrap_err();
-        assert!(error.message().contains("column 130") || depth > 129, "{}", error.message());
+        let error = parse(&"[".repeat(depth)).unwrap_err();
+        assert!(error.to_string().contains("column 130") || depth > 129, "{}", error.to_string());
     }
 }
 
 #[test]
 fn nothing_is_the_default() {
     for text in ["", " \n", "{}"] {
-        assert_eq!(Policy::parse(text).unwrap(), Policy::default());
+        assert_eq!(parse(text).unwrap(), Policy::default());
     }
 }
 
@@ -76,10 +82,18 @@ fn the_published_default() {
 }
 
 #[test]
+fn what_is_published_is_pinned_byte_for_byte() {
+    for case in cases(POLICIES, "published") {
+        let policy = parse(&case["input"].to_string()).unwrap();
+        assert_eq!(policy.published(), text(&case, "expect").unwrap(), "{}", name(&case));
+    }
+}
+
+#[test]
 fn what_is_published_is_a_policy() {
     for case in cases(POLICIES, "valid") {
-        let policy = Policy::parse(&case["input"].to_string()).unwrap();
-        let again = Policy::parse(&policy.published()).unwrap();
+        let policy = parse(&case["input"].to_string()).unwrap();
+        let again = parse(&policy.published()).unwrap();
         let Policy { scope, queues, machines, .. } = Policy::default();
         assert_eq!(again, Policy { scope, queues, machines, ..policy }, "{}", name(&case));
     }
@@ -87,7 +101,7 @@ fn what_is_published_is_a_policy() {
 
 #[test]
 fn scope_queues_and_machines_are_nobodys_business() {
-    let published = Policy::parse(
+    let published = parse(
         r#"{"scope":["cookie:hidden"],"queues":{"hidden":{"path":"/hidden"}},"machines":{"hidden":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
     )
     .unwrap()
@@ -97,14 +111,14 @@ fn scope_queues_and_machines_are_nobodys_business() {
 
 #[test]
 fn what_is_accepted_requires_a_key() {
-    let policy = Policy::parse(r#"{"routes":[{"mode":"accept"}]}"#).unwrap();
+    let policy = parse(r#"{"routes":[{"mode":"accept"}]}"#).unwrap();
     assert_eq!(policy.routes, [Route { mode: Mode::Accept, require: true, ..Route::default() }]);
 }
 
 #[test]
 fn paths() {
     for case in cases(POLICIES, "match") {
-        let path = PathPattern::parse(text(&case, "path").unwrap()).unwrap();
+        let path = text(&case, "path").unwrap().parse::<PathPattern>().unwrap();
         let policy = Policy { routes: vec![Route { path, ..Route::default() }], ..Policy::default() };
         let found = policy.route("POST", text(&case, "input").unwrap()).is_some();
         assert_eq!(Value::from(found), case["expect"], "{}", name(&case));
@@ -112,10 +126,38 @@ fn paths() {
 }
 
 #[test]
+fn an_attribute_is_written_as_it_is_read() {
+    let check = |text: &str, wanted: &str| assert_eq!(text.parse::<Attribute>().unwrap().to_string(), wanted);
+    check("header:X-Api-Key", "header:x-api-key");
+    check("cookie:Session", "cookie:Session");
+    for wrong in ["", "header", "header:", "cookie: a", "query:user"] {
+        let told = wrong.parse::<Attribute>().unwrap_err().to_string();
+        assert!(told.contains("header:NAME"), "{wrong}: {told}");
+    }
+}
+
+#[test]
+fn a_path_is_written_as_it_is_read() {
+    assert_eq!("/a/*".parse::<PathPattern>().unwrap().to_string(), "/a/*");
+    assert!("a".parse::<PathPattern>().unwrap_err().to_string().contains("begins with /"));
+}
+
+#[test]
+fn what_a_policy_names_is_found() {
+    let policy = parse(
+        r#"{"queues":{"q":{"path":"/q"}},"machines":{"m":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
+    )
+    .unwrap();
+    assert_eq!(policy.queue("q").map(|queue| queue.path.as_str()), Some("/q"));
+    let machine = policy.machine("m").unwrap();
+    assert_eq!(machine.transition("go").map(|transition| transition.to.as_str()), Some("b"));
+    assert!(policy.queue("m").is_none() && policy.machine("q").is_none() && machine.transition("m").is_none());
+}
+
+#[test]
 fn the_first_match_decides() {
     let policy =
-        Policy::parse(r#"{"routes":[{"path":"/a","methods":["PUT"],"wait":1},{"path":"/a","wait":2},{"wait":3}]}"#)
-            .unwrap();
+        parse(r#"{"routes":[{"path":"/a","methods":["PUT"],"wait":1},{"path":"/a","wait":2},{"wait":3}]}"#).unwrap();
     let check = |method: &str, path: &str, wait: Option<u32>| {
         assert_eq!(policy.route(method, path).map(|route| route.wait), wait, "{method} {path}");
     };
@@ -145,15 +187,15 @@ proptest! {
 
     #[test]
     fn any_text_is_a_policy_or_an_error(text in any::<String>(), path in any::<String>()) {
-        let _ = Policy::parse(&text);
+        let _ = parse(&text);
         let quoted = Value::from(text.as_str()).to_string();
         for member in ["header", "field", "store_failure", "scope", "cors"] {
-            let _ = Policy::parse(&format!("{{\"{member}\":{quoted}}}"));
-            let _ = Policy::parse(&format!("{{\"{member}\":[{quoted}]}}"));
+            let _ = parse(&format!("{{\"{member}\":{quoted}}}"));
+            let _ = parse(&format!("{{\"{member}\":[{quoted}]}}"));
         }
         for member in ["path", "methods", "ignore", "unanswered", "mode"] {
-            let _ = Policy::parse(&format!("{{\"routes\":[{{\"{member}\":{quoted}}}]}}"));
-            let _ = Policy::parse(&format!("{{\"routes\":[{{\"{member}\":[{quoted}]}}]}}"));
+            let _ = parse(&format!("{{\"routes\":[{{\"{member}\":{quoted}}}]}}"));
+            let _ = parse(&format!("{{\"routes\":[{{\"{member}\":[{quoted}]}}]}}"));
         }
         let _ = Policy::default().route("POST", &path);
         let _ = decode_unreserved(&path);

@@ -8,7 +8,7 @@ use std::{
 use anyhow::{Context, Result, bail};
 use walrus::{ExportId, ExportItem, Module};
 
-use super::{Built, gzip_size};
+use super::{Built, gzip_size, policy};
 use crate::tools;
 
 /// The entry module: the shim and the bindings.
@@ -82,6 +82,7 @@ pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Bu
         gzip += gzip_size(content)?;
         tools::write_if_changed(&dir.join(name), content)?;
     }
+    policy::describe(dir)?;
     Ok(Built { dir: dir.to_path_buf(), gzip, wasm: wasm.len(), script: script.len() })
 }
 

@@ -1,0 +1,347 @@
+//! The members of the policy: the one place that names them, bounds them and says what they are.
+
+use crate::policy::{
+    member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
+    syntax::TextSyntax,
+    types::{Keep, Mode, ServerError, StoreFailure, Unanswered},
+};
+
+/// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
+pub const LONGEST_WAIT: u32 = 900;
+
+/// Seconds: the longest `retention`, ten years.
+pub const LONGEST_RETENTION: u32 = 315_360_000;
+
+/// Bytes: the most that `max_content` and `max_stored` may be. An isolate has 128 MB for all of its requests.
+pub const LARGEST: u64 = 104_857_600;
+
+const ROW: MemberRow = MemberRow::BLANK;
+
+const POLICY: &[MemberRow] = &[
+    MemberRow {
+        name: "$schema",
+        kind: ValueKind::Text(TextSyntax::Anything),
+        published: false,
+        about: "where an editor finds the JSON Schema of this; the gate ignores it",
+        ..ROW
+    },
+    MemberRow {
+        name: "header",
+        kind: ValueKind::Text(TextSyntax::KeyHeader),
+        preset: Some(Preset::Text("Idempotency-Key")),
+        about: "name of the header field that carries the key",
+        ..ROW
+    },
+    MemberRow {
+        name: "field",
+        kind: ValueKind::Text(TextSyntax::FieldName),
+        preset: Some(Preset::Text("idempotency_key")),
+        about: "name of the form field or JSON member that carries it",
+        ..ROW
+    },
+    MemberRow {
+        name: "scope",
+        kind: list_of(&ValueKind::Text(TextSyntax::CallerAttribute)),
+        preset: Some(Preset::List(&[Preset::Text("header:authorization"), Preset::Text("cookie:session")])),
+        published: false,
+        about: "list of `\"header:NAME\"` and `\"cookie:NAME\"`: what tells callers apart",
+        ..ROW
+    },
+    MemberRow {
+        name: "max_content",
+        kind: bytes(1, LARGEST),
+        preset: Some(Preset::Number(10_485_760)),
+        about: "of a request that are looked into",
+        ..ROW
+    },
+    MemberRow {
+        name: "max_stored",
+        kind: bytes(1, LARGEST),
+        preset: Some(Preset::Number(4_194_304)),
+        about: "of an answer that are kept",
+        ..ROW
+    },
+    MemberRow {
+        name: "store_failure",
+        kind: ValueKind::Word(StoreFailure::WORDS),
+        preset: Some(Preset::Text(StoreFailure::Closed.word())),
+        about: "the objects cannot be reached: `\"closed\"` (refused), `\"open\"` (passed on unprotected)",
+        ..ROW
+    },
+    MemberRow {
+        name: "cors",
+        kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
+        preset: Some(Preset::List(&[])),
+        about: "list of web origins whose pages may read the gate's own answers",
+        ..ROW
+    },
+    MemberRow {
+        name: "routes",
+        kind: list_of(&ValueKind::Object(ObjectShape::Route)),
+        preset: Some(Preset::List(&[Preset::Object])),
+        about: "list of routes; the first that matches by method and path decides",
+        ..ROW
+    },
+    MemberRow {
+        name: "queues",
+        kind: ValueKind::Named(ObjectShape::Queue),
+        preset: Some(Preset::Object),
+        published: false,
+        about: "queues by name",
+        ..ROW
+    },
+    MemberRow {
+        name: "machines",
+        kind: ValueKind::Named(ObjectShape::Machine),
+        preset: Some(Preset::Object),
+        published: false,
+        about: "machines by name",
+        ..ROW
+    },
+];
+
+const ROUTE: &[MemberRow] = &[
+    MemberRow {
+        name: "path",
+        kind: ValueKind::Text(TextSyntax::RoutePath),
+        preset: Some(Preset::Text("/*")),
+        about: "which paths: exact, or ending in `*`",
+        ..ROW
+    },
+    MemberRow {
+        name: "methods",
+        kind: ValueKind::List { of: &ValueKind::Text(TextSyntax::Method), filled: Some("a list of methods") },
+        preset: Some(Preset::List(&[Preset::Text("POST"), Preset::Text("PATCH")])),
+        about: "list of methods; GET, HEAD, OPTIONS, TRACE and CONNECT are never deduplicated",
+        ..ROW
+    },
+    MemberRow {
+        name: "require",
+        kind: ValueKind::Flag,
+        preset: Some(Preset::Flag(false)),
+        about: "whether a key is required",
+        ..ROW
+    },
+    MemberRow {
+        name: "keep",
+        kind: ValueKind::Word(Keep::WORDS),
+        preset: Some(Preset::Text(Keep::Success.word())),
+        about: "`\"success\"`: a 4xx stores nothing, the key stays usable; `\"definite\"`: it is stored and replayed",
+        ..ROW
+    },
+    MemberRow {
+        name: "server_error",
+        kind: ValueKind::Word(ServerError::WORDS),
+        preset: Some(Preset::Text(ServerError::Release.word())),
+        about: "a 5xx: `\"release\"` (the next attempt runs), `\"hold\"` (outcome unknown), `\"keep\"` (replayed)",
+        ..ROW
+    },
+    UNANSWERED,
+    LEASE,
+    MemberRow {
+        name: "patience",
+        kind: seconds(1, LONGEST_WAIT),
+        preset: Some(Preset::Number(25)),
+        about: "a caller is kept waiting before 409; the late answer is still stored",
+        ..ROW
+    },
+    MemberRow {
+        name: "wait",
+        kind: seconds(0, LONGEST_WAIT),
+        preset: Some(Preset::Number(0)),
+        about: "a duplicate waits for the first before 409",
+        ..ROW
+    },
+    RETENTION,
+    MemberRow {
+        name: "ignore",
+        kind: list_of(&ValueKind::Text(TextSyntax::Ignored)),
+        preset: Some(Preset::List(&[])),
+        about: "list of JSON pointers and names of form fields that are left out of the fingerprint",
+        ..ROW
+    },
+    MemberRow {
+        name: "mode",
+        kind: ValueKind::Word(Mode::WORDS),
+        preset: Some(Preset::Text(Mode::PROXY)),
+        about: "`\"proxy\"`: the caller waits for the origin; `\"accept\"`: stored, answered and delivered later, a key \
+                is required; `\"batch\"`: each element of a list is sent alone",
+        ..ROW
+    },
+    MemberRow {
+        name: "items",
+        kind: ValueKind::Text(TextSyntax::PointerOrWhole),
+        needed: true,
+        only: BATCH,
+        about: "JSON pointer to the list, `\"\"` for the content itself",
+        ..ROW
+    },
+    MemberRow {
+        name: "item_key",
+        kind: ValueKind::Text(TextSyntax::Pointer),
+        needed: true,
+        only: BATCH,
+        about: "JSON pointer to the key in an element",
+        ..ROW
+    },
+    MemberRow {
+        name: "item_path",
+        kind: ValueKind::Text(TextSyntax::OriginPath),
+        needed: true,
+        only: BATCH,
+        about: "path at the origin to which each element is sent by POST",
+        ..ROW
+    },
+];
+
+const BATCH: Option<OnlyWith> = Some(OnlyWith { member: "mode", word: Mode::BATCH });
+
+const PROBE: &[MemberRow] = &[MemberRow {
+    name: "probe",
+    kind: ValueKind::Text(TextSyntax::ProbePath),
+    needed: true,
+    about: "path at the origin that tells what became of a request, with `{key}` once for the scoped key",
+    ..ROW
+}];
+
+const QUEUE: &[MemberRow] = &[
+    MemberRow {
+        name: "path",
+        kind: ValueKind::Text(TextSyntax::OriginPath),
+        needed: true,
+        about: "path at the origin to which each message is sent by POST",
+        ..ROW
+    },
+    MemberRow {
+        name: "key",
+        kind: ValueKind::Text(TextSyntax::Pointer),
+        about: "JSON pointer to the key in a message; where nothing stands there, the message's id is the key",
+        ..ROW
+    },
+    LEASE,
+    RETENTION,
+    UNANSWERED,
+];
+
+const MACHINE: &[MemberRow] = &[
+    MemberRow {
+        name: "initial",
+        kind: ValueKind::Text(TextSyntax::State),
+        needed: true,
+        about: "the state of an entity that nothing has been heard of",
+        ..ROW
+    },
+    MemberRow {
+        name: "transitions",
+        kind: ValueKind::Named(ObjectShape::Transition),
+        needed: true,
+        about: "transitions by name",
+        ..ROW
+    },
+];
+
+const TRANSITION: &[MemberRow] = &[
+    MemberRow {
+        name: "from",
+        kind: ValueKind::List { of: &ValueKind::Text(TextSyntax::State), filled: Some("a list of states") },
+        needed: true,
+        about: "list of states that it may start in; each can be reached",
+        ..ROW
+    },
+    MemberRow {
+        name: "to",
+        kind: ValueKind::Text(TextSyntax::State),
+        needed: true,
+        about: "the state that it ends in",
+        ..ROW
+    },
+    MemberRow {
+        name: "effect",
+        kind: ValueKind::Text(TextSyntax::OriginPath),
+        about: "path at the origin to which the winner's effect is sent by POST",
+        ..ROW
+    },
+];
+
+const LEASE: MemberRow = MemberRow {
+    name: "lease",
+    kind: seconds(1, LONGEST_WAIT),
+    preset: Some(Preset::Number(60)),
+    about: "until the origin's answer must begin, then the longest silence within it",
+    ..ROW
+};
+
+const RETENTION: MemberRow = MemberRow {
+    name: "retention",
+    kind: seconds(1, LONGEST_RETENTION),
+    preset: Some(Preset::Number(86_400)),
+    about: "a completed or unknown key is remembered",
+    ..ROW
+};
+
+const UNANSWERED: MemberRow = MemberRow {
+    name: "unanswered",
+    kind: ValueKind::WordOr {
+        words: Unanswered::WORDS,
+        object: ObjectShape::Probe,
+        example: "{\"probe\": \"/path/{key}\"}",
+    },
+    preset: Some(Preset::Text(Unanswered::HOLD)),
+    about: "no answer: `\"hold\"` (outcome unknown), `\"rerun\"` (the next attempt runs), `{\"probe\": \"/lookup/{key}\"}` \
+            (the origin is asked)",
+    ..ROW
+};
+
+const fn bytes(least: u64, most: u64) -> ValueKind {
+    ValueKind::Number { unit: NumberUnit::Bytes, least, most }
+}
+
+const fn seconds(least: u32, most: u32) -> ValueKind {
+    ValueKind::Number { unit: NumberUnit::Seconds, least: least as u64, most: most as u64 }
+}
+
+const fn list_of(of: &'static ValueKind) -> ValueKind {
+    ValueKind::List { of, filled: None }
+}
+
+impl ObjectShape {
+    /// Every object.
+    pub const ALL: [ObjectShape; 6] = [
+        ObjectShape::Policy,
+        ObjectShape::Route,
+        ObjectShape::Probe,
+        ObjectShape::Queue,
+        ObjectShape::Machine,
+        ObjectShape::Transition,
+    ];
+
+    /// What is known of its members, in the order in which they are checked and written.
+    pub fn rows(self) -> &'static [MemberRow] {
+        match self {
+            ObjectShape::Policy => POLICY,
+            ObjectShape::Route => ROUTE,
+            ObjectShape::Probe => PROBE,
+            ObjectShape::Queue => QUEUE,
+            ObjectShape::Machine => MACHINE,
+            ObjectShape::Transition => TRANSITION,
+        }
+    }
+
+    /// The same, without sentences.
+    pub(super) fn rules(self) -> &'static [MemberRule] {
+        static OF_POLICY: [MemberRule; POLICY.len()] = rules_of(POLICY);
+        static OF_ROUTE: [MemberRule; ROUTE.len()] = rules_of(ROUTE);
+        static OF_PROBE: [MemberRule; PROBE.len()] = rules_of(PROBE);
+        static OF_QUEUE: [MemberRule; QUEUE.len()] = rules_of(QUEUE);
+        static OF_MACHINE: [MemberRule; MACHINE.len()] = rules_of(MACHINE);
+        static OF_TRANSITION: [MemberRule; TRANSITION.len()] = rules_of(TRANSITION);
+        match self {
+            ObjectShape::Policy => &OF_POLICY,
+            ObjectShape::Route => &OF_ROUTE,
+            ObjectShape::Probe => &OF_PROBE,
+            ObjectShape::Queue => &OF_QUEUE,
+            ObjectShape::Machine => &OF_MACHINE,
+            ObjectShape::Transition => &OF_TRANSITION,
+        }
+    }
+}
