@@ -1,8 +1,13 @@
 //! The client's key, the scope it is valid in, and the scoped key that both become.
 
-pub mod item;
+pub mod mint;
 pub mod scope;
 pub mod scoped;
+
+use std::borrow::Cow;
+
+use sfv::{Parser, StringRef};
+use uuid::{Uuid, fmt::Hyphenated};
 
 /// The most characters a key may have, after unquoting.
 pub const LONGEST: usize = 255;
@@ -28,10 +33,8 @@ impl Key {
             return Err(InvalidKey::Blank);
         }
         if value.starts_with('"') {
-            return match item::string(value) {
-                Some(key) => Key::from_content(&key),
-                None => Err(malformed(value)),
-            };
+            let string = Parser::new(value).parse_item::<Cow<'_, StringRef>>();
+            return string.map_or_else(|_| Err(malformed(value)), |key| Key::from_content(key.as_str()));
         }
         if value.contains(',') {
             return Err(InvalidKey::Repeated);
@@ -61,13 +64,10 @@ impl Key {
         &self.0
     }
 
-    /// Whether the key is a UUID in its hyphenated form (RFC 9562 §4), in letters of any case.
-    pub fn is_uuid(&self) -> bool {
-        self.0.len() == 36
-            && self.0.bytes().enumerate().all(|(at, byte)| match at {
-                8 | 13 | 18 | 23 => byte == b'-',
-                _ => byte.is_ascii_hexdigit(),
-            })
+    /// The UUID that the key is: in its hyphenated form (RFC 9562 §4), in letters of any case.
+    pub fn uuid(&self) -> Option<Uuid> {
+        // The library reads the other forms as well: with braces, as a URN, without hyphens. None of them is so long.
+        (self.0.len() == Hyphenated::LENGTH).then(|| Uuid::try_parse(&self.0).ok()).flatten()
     }
 }
 

@@ -15,7 +15,7 @@ impl ScopedKey {
     ///
     /// An anonymous caller's key guards the answer alone, so it must be one that nobody guesses: a UUID.
     pub fn derive(scope: &Scope, key: &Key) -> Result<ScopedKey, InvalidKey> {
-        if scope.is_anonymous() && !key.is_uuid() {
+        if scope.is_anonymous() && key.uuid().is_none() {
             return Err(InvalidKey::NotUuid);
         }
         let mut digest = Digest::new("oncekey scoped key 1");

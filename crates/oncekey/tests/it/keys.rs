@@ -1,8 +1,17 @@
 //! The key's grammar, cookies, scope and the scoped key.
-use crate::cases::{cases, name, text};
+use crate::{
+    cases::{cases, name, text},
+    item,
+};
 use oncekey::{
     http::cookie::cookie,
-    key::{InvalidKey, Key, is_key, quote, scope::Scope, scoped::ScopedKey},
+    key::{
+        InvalidKey, Key, is_key,
+        mint::{mint_v4, mint_v7},
+        quote,
+        scope::Scope,
+        scoped::ScopedKey,
+    },
 };
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
@@ -48,8 +57,17 @@ fn content() {
 fn uuids() {
     for case in cases(KEYS, "uuid") {
         let key = Key::from_content(text(&case, "input").unwrap()).unwrap();
-        assert_eq!(Value::from(key.is_uuid()), case["expect"], "{}", name(&case));
+        assert_eq!(Value::from(key.uuid().is_some()), case["expect"], "{}", name(&case));
     }
+}
+
+/// RFC 9562, appendix A.3 and A.6: the bytes of its examples give its texts.
+#[test]
+fn minted_as_in_the_rfc() {
+    let random = 0x919108f7_52d1_4320_9bac_f847db4148a8_u128.to_be_bytes();
+    assert_eq!(mint_v4(random).as_str(), "919108f7-52d1-4320-9bac-f847db4148a8");
+    let random = 0x0cc3_18c4dc0c0c07398f_u128.to_be_bytes()[6..].try_into().unwrap();
+    assert_eq!(mint_v7(0x017f_22e2_79b0, random).as_str(), "017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
 }
 
 #[test]
@@ -139,7 +157,7 @@ fn parameter() -> impl Strategy<Value = String> {
     (space, name, value).prop_map(|(space, name, value)| format!(";{space}{name}{value}"))
 }
 
-/// Our reading of a quoted key agrees with that of `sfv`.
+/// A quoted key is read as the algorithm of RFC 9651 §4.2 reads it.
 fn agree(value: &str) {
     let value = value.trim_matches([' ', '\t']);
     let found = Key::from_header(value);
@@ -147,12 +165,9 @@ fn agree(value: &str) {
         assert_eq!(found, Err(InvalidKey::NotAscii), "{value}");
         return;
     }
-    let item = sfv::Parser::new(value).parse::<sfv::Item>();
-    match item.as_ref().map(|item| item.bare_item.as_string()) {
-        Ok(Some(text)) => assert_eq!(found, Key::from_content(text.as_str()), "{value}"),
-        Ok(None) | Err(_) => {
-            assert!(matches!(found, Err(InvalidKey::Malformed | InvalidKey::Repeated)), "{value}: {found:?}")
-        }
+    match item::string(value) {
+        Some(text) => assert_eq!(found, Key::from_content(&text), "{value}"),
+        None => assert!(matches!(found, Err(InvalidKey::Malformed | InvalidKey::Repeated)), "{value}: {found:?}"),
     }
 }
 
@@ -176,13 +191,42 @@ proptest! {
     }
 
     #[test]
-    fn a_string_is_what_the_library_takes(
+    fn a_string_is_what_the_rfc_takes(
         value in prop_oneof!["[ -~]{0,6}", "[a\"\\\\é\t]{0,6}"],
         parameters in vec(parameter(), 0..4),
         rest in prop_oneof![8 => Just(""), 1 => Just(";"), 1 => Just(" "), 1 => Just(", \"a\""), 1 => Just("a")],
     ) {
         agree(&format!("\"{value}\"{}{rest}", parameters.concat()));
         agree(&format!("{}{}{rest}", quote(&value), parameters.concat()));
+    }
+
+    #[test]
+    fn a_key_of_version_4_is_its_bytes_but_for_six_bits(random in any::<[u8; 16]>()) {
+        let key = mint_v4(random);
+        let uuid = key.uuid().unwrap();
+        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (4, uuid::Variant::RFC4122), "{key:?}");
+        let fixed = 0xf000_c000_0000_0000_0000_u128;
+        assert_eq!(uuid.as_u128() & !fixed, u128::from_be_bytes(random) & !fixed, "{key:?}");
+        assert_eq!(key.as_str(), key.as_str().to_ascii_lowercase());
+    }
+
+    #[test]
+    fn a_key_of_version_7_says_when_it_was_made(now in 0..1_u64 << 48, random in any::<[u8; 10]>()) {
+        let key = mint_v7(now, random);
+        let uuid = key.uuid().unwrap();
+        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122), "{key:?}");
+        assert_eq!((uuid.as_u128() >> 80) as u64, now, "{key:?}");
+        let fixed = 0xf000_c000_0000_0000_0000_u128;
+        let bytes = u128::from_be_bytes([[0; 6].as_slice(), &random].concat().try_into().unwrap());
+        assert_eq!(uuid.as_u128() & !fixed & ((1 << 80) - 1), bytes & !fixed, "{key:?}");
+        if let Some(later) = Some(now + 1).filter(|later| *later < 1 << 48) {
+            assert!(mint_v7(later, [0; 10]).as_str() > key.as_str());
+        }
+    }
+
+    #[test]
+    fn any_time_gives_a_key(now in any::<u64>(), random in any::<[u8; 10]>()) {
+        assert!(is_key(mint_v7(now, random).as_str()));
     }
 
     #[test]
