@@ -134,6 +134,20 @@ fn what_an_item_is_told_as() {
 }
 
 #[test]
+fn an_items_answer_byte_for_byte() {
+    let check = |after, content: Option<&[u8]>, expect: &str| {
+        assert_eq!(
+            told(200, "a\"\n", after, content),
+            format!(r#"{{"status":200,"idempotency_status":"a\"\n",{expect}}}"#)
+        );
+    };
+    check(Some(7), Some(b" {\"a\" :1.0}\n"), "\"retry_after\":7,\"body\": {\"a\" :1.0}\n");
+    check(None, Some(b"\"\\ud800\""), r#""body":"\ud800""#);
+    check(None, Some(b"foo"), r#""body":"Zm9v","encoding":"base64""#);
+    check(None, None, r#""body":null,"omitted":true"#);
+}
+
+#[test]
 fn messages() {
     let policy = policy();
     let of =

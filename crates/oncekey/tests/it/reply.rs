@@ -178,6 +178,71 @@ fn refusals() {
     rows().into_iter().for_each(check);
 }
 
+/// A problem, byte for byte.
+fn check_problem(refusal: &Refusal, expect: &str) {
+    assert_eq!(refusal.render(&Audience::default(), None).content, expect);
+}
+
+#[test]
+fn problems_byte_for_byte() {
+    check_problem(
+        &Refusal::KeyMissing,
+        concat!(
+            r#"{"type":"/.oncekey/problems/key_missing","title":"Idempotency-Key is missing","status":400,"#,
+            r#""detail":"This operation requires an idempotency key. Send one, and the same one when you try again.","#,
+            r#""code":"key_missing"}"#,
+        ),
+    );
+    check_problem(
+        &Refusal::OutcomeUnknown { status: Some(500) },
+        concat!(
+            r#"{"type":"/.oncekey/problems/outcome_unknown","title":"The outcome is unknown","status":409,"#,
+            r#""detail":"The request with this key may or may not have taken effect, and it is not run again. "#,
+            r#"The origin's status was 500. Look at the resource before you use a new key.","#,
+            r#""code":"outcome_unknown","origin_status":500}"#,
+        ),
+    );
+    check_problem(
+        &Refusal::StateConflict { state: "</a>\"\\é\u{7f}\u{1f}".to_owned() },
+        concat!(
+            r#"{"type":"/.oncekey/problems/state_conflict","title":"The state does not allow it","status":409,"#,
+            r#""detail":"The state is \"</a>\"\\é"#,
+            "\u{7f}",
+            r#"\u001f\". Nothing was changed.","code":"state_conflict","state":"</a>\"\\é"#,
+            "\u{7f}",
+            r#"\u001f"}"#,
+        ),
+    );
+}
+
+#[test]
+fn the_gates_own_answers_byte_for_byte() {
+    let key = ScopedKey::parse(SCOPED).unwrap();
+    let check = |said: Said, status: u16, content: &str, word: Option<&str>| {
+        assert_eq!((said.status, said.content.as_str()), (status, content));
+        let word = word.map(|word| format!(",[\"idempotency-status\",\"{word}\"]")).unwrap_or_default();
+        let head = r#"[["content-type","application/json"],["cache-control","no-store"]"#;
+        assert_eq!(said.lines.into_json(), format!("{head}{word}]"));
+    };
+    let expires = 784_111_777_001;
+    check(Said::peek(Peek::Absent), 200, r#"{"state":"absent"}"#, None);
+    check(Said::peek(Peek::Running), 200, r#"{"state":"running"}"#, None);
+    check(
+        Said::peek(Peek::Completed { status: 201, expires }),
+        200,
+        r#"{"state":"completed","status":201,"expires":"1994-11-06T08:49:37Z"}"#,
+        None,
+    );
+    check(Said::peek(Peek::Unknown { expires }), 200, r#"{"state":"unknown","expires":"1994-11-06T08:49:37Z"}"#, None);
+    check(Said::queued(&key), 202, &format!(r#"{{"status":"queued","id":"{SCOPED}"}}"#), Some("accepted"));
+    check(
+        Said::duplicate(&key),
+        202,
+        &format!(r#"{{"status":"duplicate_ignored","id":"{SCOPED}"}}"#),
+        Some("replayed"),
+    );
+}
+
 #[test]
 fn the_fragment_is_escaped() {
     let audience = Audience { html: true, allow_origin: None };
@@ -298,6 +363,14 @@ fn words() {
 #[test]
 fn no_lines_are_an_empty_list() {
     assert_eq!(Lines::default().into_json(), "[]");
+}
+
+#[test]
+fn lines_byte_for_byte() {
+    let mut pushed = Lines::default();
+    pushed.push("a", "\"\\é/\u{1f}");
+    pushed.push("", "");
+    assert_eq!(pushed.into_json(), r#"[["a","\"\\é/\u001f"],["",""]]"#);
 }
 
 fn check_errand(errand: Errand, expect: &str) {
