@@ -1,6 +1,8 @@
 //! Batches and queues: items sent alone under keys of their own, at most six at a time, two of one key one after the
 //! other.
 
+use serde::Serialize;
+
 use crate::{
     answer::{
         refusal::Refusal,
@@ -16,7 +18,7 @@ use crate::{
     json::{
         pointer::pointer_text,
         select::{Found, elements, find, is_json, json, string},
-        write::quote,
+        write::{RawJson, to_json},
     },
     key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
     policy::{Policy, Route},
@@ -197,24 +199,33 @@ pub fn lines() -> Lines {
 /// JSON that any reader can take stands as it came; other content is a base64 string (RFC 4648 §4), and the item says
 /// so.
 pub fn told(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
-    let mut out = ["{\"status\":", &status.to_string(), ",\"idempotency_status\":"].concat();
-    quote(word, &mut out);
-    if let Some(seconds) = retry_after {
-        out.push_str(",\"retry_after\":");
-        out.push_str(&seconds.to_string());
-    }
-    out.push_str(",\"body\":");
-    match content {
-        None => out.push_str("null,\"omitted\":true"),
-        Some([]) if has_no_content(status) => out.push_str("null"),
+    let (body, encoding, omitted) = match content {
+        None => (None, None, Some(true)),
+        Some([]) if has_no_content(status) => (None, None, None),
         Some(content) => match str::from_utf8(content) {
-            Ok(text) if is_json(content, DEEPEST) => out.push_str(text),
-            _ => {
-                quote(&base64(content), &mut out);
-                out.push_str(",\"encoding\":\"base64\"");
-            }
+            Ok(text) if is_json(content, DEEPEST) => (Some(ItemBody::Json(RawJson(text))), None, None),
+            _ => (Some(ItemBody::Base64(base64(content))), Some("base64"), None),
         },
-    }
-    out.push('}');
-    out
+    };
+    to_json(&ItemAnswer { status, idempotency_status: word, retry_after, body, encoding, omitted })
+}
+
+#[derive(Serialize)]
+struct ItemAnswer<'a> {
+    status: u16,
+    idempotency_status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<u64>,
+    body: Option<ItemBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<bool>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ItemBody<'a> {
+    Json(RawJson<'a>),
+    Base64(String),
 }

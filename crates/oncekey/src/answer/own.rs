@@ -1,11 +1,11 @@
 //! What the gate says itself where nothing is refused.
 
-use std::fmt::Write;
+use serde::Serialize;
 
 use crate::{
     answer::{peek::Peek, word::Word},
     http::{date, fields::STATUS, lines::Lines},
-    json::write::quote,
+    json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
 };
 
@@ -37,15 +37,7 @@ impl Said {
             Peek::Completed { status, expires } => ("completed", Some(status), Some(expires)),
             Peek::Unknown { expires } => ("unknown", None, Some(expires)),
         };
-        let mut out = format!("{{\"state\":\"{state}\"");
-        if let Some(status) = status {
-            let _ = write!(out, ",\"status\":{status}");
-        }
-        if let Some(at) = expires {
-            let _ = write!(out, ",\"expires\":\"{}\"", date::rfc3339(at));
-        }
-        out.push('}');
-        Self::json(out)
+        Self::json(to_json(&PeekContent { state, status, expires: expires.map(date::rfc3339) }))
     }
 }
 
@@ -63,21 +55,14 @@ impl Said {
 impl Said {
     /// 200 `{"state":…,"won":…}`.
     pub fn moved(state: &str, won: bool) -> Self {
-        let mut content = String::from("{\"state\":");
-        quote(state, &mut content);
-        content.push_str(if won { ",\"won\":true}" } else { ",\"won\":false}" });
-        Self::json(content)
+        Self::json(to_json(&TransitionContent { state, won }))
     }
 
     /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries, parted by
     /// commas.
     pub fn entity(state: &str, version: u32, history: &str) -> Self {
-        let mut content = String::from("{\"state\":");
-        quote(state, &mut content);
-        for part in [",\"version\":", &version.to_string(), ",\"history\":[", history, "]}"] {
-            content.push_str(part);
-        }
-        Self::json(content)
+        let history = ["[", history, "]"].concat();
+        Self::json(to_json(&EntityContent { state, version, history: RawJson(&history) }))
     }
 }
 
@@ -98,10 +83,34 @@ fn accepted(status: &str, key: &ScopedKey, word: Word) -> Said {
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, word.as_str());
-    let mut content = String::from("{\"status\":");
-    quote(status, &mut content);
-    content.push_str(",\"id\":");
-    quote(key.as_str(), &mut content);
-    content.push('}');
+    let content = to_json(&AcceptedContent { status, id: key.as_str() });
     Said { status: 202, lines, content }
+}
+
+#[derive(Serialize)]
+struct PeekContent {
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+}
+
+#[derive(Serialize)]
+struct TransitionContent<'a> {
+    state: &'a str,
+    won: bool,
+}
+
+#[derive(Serialize)]
+struct EntityContent<'a> {
+    state: &'a str,
+    version: u32,
+    history: RawJson<'a>,
+}
+
+#[derive(Serialize)]
+struct AcceptedContent<'a> {
+    status: &'a str,
+    id: &'a str,
 }

@@ -1,15 +1,16 @@
 //! Refusals: what is refused, in which words, for which reader.
 
-use std::fmt::Write;
+use serde::Serialize;
 
 use crate::{
     answer::{own::Said, word::Word},
     http::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, STATUS},
-        lines::{Lines, json_string},
+        lines::Lines,
         negotiate::Audience,
     },
+    json::write::to_json,
     key::InvalidKey,
 };
 
@@ -254,24 +255,18 @@ impl Refusal {
     }
 
     fn problem(&self) -> String {
-        let mut out = String::with_capacity(320);
-        out.push_str("{\"type\":");
-        json_string(&mut out, &format!("/.oncekey/problems/{}", self.code()));
-        out.push_str(",\"title\":");
-        json_string(&mut out, self.title());
-        let _ = write!(out, ",\"status\":{},\"detail\":", self.status());
-        json_string(&mut out, &self.detail());
-        out.push_str(",\"code\":");
-        json_string(&mut out, self.code());
-        if let Some(status) = self.origin_status() {
-            let _ = write!(out, ",\"origin_status\":{status}");
-        }
-        if let Self::StateConflict { state } = self {
-            out.push_str(",\"state\":");
-            json_string(&mut out, state);
-        }
-        out.push('}');
-        out
+        to_json(&Problem {
+            uri: &["/.oncekey/problems/", self.code()].concat(),
+            title: self.title(),
+            status: self.status(),
+            detail: &self.detail(),
+            code: self.code(),
+            origin_status: self.origin_status(),
+            state: match self {
+                Self::StateConflict { state } => Some(state),
+                _ => None,
+            },
+        })
     }
 
     fn html(&self) -> String {
@@ -283,6 +278,21 @@ impl Refusal {
             code = self.code(),
         )
     }
+}
+
+/// Problem details (RFC 9457 §3) with the gate's own members.
+#[derive(Serialize)]
+struct Problem<'r> {
+    #[serde(rename = "type")]
+    uri: &'r str,
+    title: &'r str,
+    status: u16,
+    detail: &'r str,
+    code: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'r str>,
 }
 
 fn html_text(text: &str) -> String {

@@ -8,12 +8,14 @@
 //!
 //! What is to be stored is stored in one write: the entity, the entry of its history, and the effect in its outbox.
 
+use serde::Serialize;
+
 use crate::{
     answer::refusal::Refusal,
     http::date::{Millis, rfc3339},
     json::{
         select::{Found, find, json},
-        write::quote,
+        write::{RawJson, to_json},
     },
     key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
     policy::{Keep, Machine, Policy, Route, Transition},
@@ -123,13 +125,7 @@ pub fn step(
             entity.ran.push(transition.name.clone());
         }
     }
-    let mut entry = String::from("{\"transition\":");
-    quote(&transition.name, &mut entry);
-    entry.push_str(",\"time\":");
-    quote(&rfc3339(now), &mut entry);
-    entry.push_str(",\"by\":");
-    entry.push_str(given.by.unwrap_or("null"));
-    entry.push('}');
+    let entry = to_json(&Entry { transition: &transition.name, time: rfc3339(now), by: given.by.map(RawJson) });
     Ok(Step::Won(Box::new(Won { entity, entry, effect })))
 }
 
@@ -142,15 +138,7 @@ fn outgoing(
     again: Option<u32>,
     given: &Given<'_>,
 ) -> Result<Outgoing, InvalidKey> {
-    let mut content = String::from("{\"machine\":");
-    quote(machine, &mut content);
-    content.push_str(",\"id\":");
-    quote(id, &mut content);
-    content.push_str(",\"transition\":");
-    quote(transition, &mut content);
-    content.push_str(",\"body\":");
-    content.push_str(given.text.unwrap_or("null"));
-    content.push('}');
+    let content = to_json(&EffectContent { machine, id, transition, body: given.text.map(RawJson) });
     let mut scope = Scope::new("");
     scope.add("machine", machine);
     scope.add("entity", id);
@@ -162,4 +150,21 @@ fn outgoing(
     let scoped_key = ScopedKey::derive(&scope, &Key::from_content(&key)?)?;
     let attempt = Attempt::of_json(policy, scoped_key, path, content.as_bytes(), &[], terms);
     Ok(Outgoing { attempt, path: path.to_owned(), content })
+}
+
+/// An entry of a history.
+#[derive(Serialize)]
+struct Entry<'a> {
+    transition: &'a str,
+    time: String,
+    by: Option<RawJson<'a>>,
+}
+
+/// What an effect is sent with.
+#[derive(Serialize)]
+struct EffectContent<'a> {
+    machine: &'a str,
+    id: &'a str,
+    transition: &'a str,
+    body: Option<RawJson<'a>>,
 }
