@@ -10,7 +10,7 @@ use oncekey::{
     answer::{own::Said, refusal::Refusal},
     decide::transition::{Given, Outgoing, Step, step},
     errand::{Errand, Order, is_handed_over},
-    http::target::split,
+    http::target::split_url,
     policy::Machine,
     stored::{
         attempt::Attempt,
@@ -115,7 +115,7 @@ impl EntityObject {
                 }
                 kv.put(&row('h', version), &JsValue::from_str(&won.entry))?;
                 if let Some(effect) = &won.effect {
-                    let parts = split(url);
+                    let parts = split_url(url);
                     let target = [parts.scheme, "://", parts.host, &effect.path].concat();
                     kv.put(&row('o', version), &outgoing(effect, &target))?;
                 }

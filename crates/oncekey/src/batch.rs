@@ -11,8 +11,8 @@ use crate::{
     content::{ignore::Ignore, json::DEEPEST, may_hold_json},
     digest::base64,
     http::{
-        fields::{Fields, STATUS, has_no_content, of_content},
-        lines::Lines,
+        fields::{Fields, STATUS, content_fields, has_no_content},
+        lines::HeaderLines,
         negotiate::prefers_html,
     },
     json::{
@@ -155,7 +155,7 @@ fn of_item(fields: &Fields) -> Fields {
     let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
     let mut kept = String::new();
     for (name, value) in fields.pairs() {
-        let is_left_out = of_content().contains(&name)
+        let is_left_out = content_fields().contains(&name)
             || matches!(name, "hx-request" | "accept-encoding")
             || (html && name == "accept");
         if !is_left_out {
@@ -186,8 +186,8 @@ pub fn list<'t>(
 }
 
 /// The head of a batch's answer, 207 (RFC 4918 §13).
-pub fn lines() -> Lines {
-    let mut lines = Lines::default();
+pub fn lines() -> HeaderLines {
+    let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, Word::Bypassed(Reason::Batch).as_str());

@@ -6,7 +6,7 @@ use js_sys::Uint8Array;
 use oncekey::{
     answer::{own::Said, refusal::Refusal},
     batch::{Plan, lines, list, told},
-    http::target::Parts,
+    http::target::UrlParts,
     json::select::elements,
     policy::Route,
 };
@@ -27,7 +27,7 @@ pub async fn answer(
     front: &Front<'_>,
     route: &Route,
     place: (&[String], (&[String], &str)),
-    parts: &Parts<'_>,
+    parts: &UrlParts<'_>,
 ) -> Result<Response, Stop> {
     let policy = &front.gate.policy;
     let Body::Whole(_, bytes) = front.read(true, policy.max_content).await? else {

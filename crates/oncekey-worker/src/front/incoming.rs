@@ -7,7 +7,7 @@ use oncekey::{
     answer::refusal::Refusal,
     call::Failed,
     errand::Errand,
-    http::{cookie::cookie, fields::Fields, target::Parts},
+    http::{cookie::cookie, fields::Fields, target::UrlParts},
     key::{InvalidKey, scope::Scope, scoped::ScopedKey},
     policy::Attribute,
 };
@@ -75,7 +75,7 @@ impl Front<'_> {
     }
 
     /// Who sends, as far as the policy's scope tells.
-    pub fn scope(&self, parts: &Parts<'_>) -> Scope {
+    pub fn scope(&self, parts: &UrlParts<'_>) -> Scope {
         let mut scope = Scope::new(parts.host);
         for attribute in &self.gate.policy.scope {
             let value = match attribute {
@@ -100,7 +100,7 @@ impl Front<'_> {
     /// The request's head without what the client forged.
     pub fn stripped(&self) -> Result<Headers, Failure> {
         let headers = head::copy(&self.request.headers())?;
-        for name in self.fields.internal() {
+        for name in self.fields.internal_names() {
             headers.delete(name)?;
         }
         Ok(headers)

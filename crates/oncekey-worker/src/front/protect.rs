@@ -11,7 +11,7 @@ use oncekey::{
     fingerprint::fingerprint,
     http::{
         negotiate,
-        target::{Parts, Target},
+        target::{Target, UrlParts},
     },
     key::scoped::ScopedKey,
     policy::{Mode, Route, StoreFailure},
@@ -30,7 +30,7 @@ use crate::{
 };
 
 impl Front<'_> {
-    pub async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+    pub async fn protect(&self, route: &Route, method: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
         if let Mode::Batch { items, item_key, item_path } = &route.mode {

@@ -4,7 +4,7 @@ use oncekey::{
     answer::{peek::Peek, refusal::Refusal},
     decide::look::{self, Release},
     errand::MAX_PEEK_WAIT,
-    http::{lines::Lines, negotiate::Audience},
+    http::{lines::HeaderLines, negotiate::Audience},
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
@@ -47,7 +47,7 @@ impl Object {
                 // The next claim must not look like the one that is forgotten here.
                 self.live.set_latest(self.live.latest().max(generation));
                 self.store.clear()?;
-                return message::response(204, Lines::default(), &JsValue::NULL);
+                return message::response(204, HeaderLines::default(), &JsValue::NULL);
             }
             Release::Absent => Refusal::NothingRemembered,
             Release::Running => Refusal::StillRunning,

@@ -9,8 +9,8 @@ use oncekey::{
     decide::attempt::Found,
     errand::ERRAND,
     http::{
-        fields::{Fields, of_content},
-        target::split,
+        fields::{Fields, content_fields},
+        target::split_url,
     },
     stored::attempt::Attempt,
 };
@@ -45,14 +45,14 @@ impl Object {
             return Ok(None);
         };
         let headers = head::copy(&request.headers())?;
-        for name in of_content() {
+        for name in content_fields() {
             headers.delete(name)?;
         }
         headers.delete(ERRAND)?;
         headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
         let init = RequestInit { method: Some("GET".to_owned()), headers: headers.into(), ..RequestInit::default() };
         let url = request.url();
-        let parts = split(&url);
+        let parts = split_url(&url);
         let question = message::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
         let response: Response = settled(origin.fetch(&question, RequestInit::to_origin())?).await?;
         let found = Found::of(Some(response.status()));

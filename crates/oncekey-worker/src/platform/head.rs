@@ -5,7 +5,7 @@ use oncekey::{
     answer::word::Word,
     http::{
         fields::{EXPOSED, Fields},
-        lines::Lines,
+        lines::HeaderLines,
     },
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -78,7 +78,7 @@ pub fn copy(headers: &Headers) -> Result<Headers, Failure> {
 }
 
 /// Header lines as the platform takes them.
-pub fn list(lines: Lines) -> Result<JsValue, Failure> {
+pub fn list(lines: HeaderLines) -> Result<JsValue, Failure> {
     Ok(JSON::parse(&lines.into_json())?)
 }
 

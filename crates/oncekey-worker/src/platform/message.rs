@@ -2,7 +2,7 @@
 
 use oncekey::{
     answer::{head::Head, own::Said, word::Word},
-    http::{fields::has_no_content, lines::Lines},
+    http::{fields::has_no_content, lines::HeaderLines},
     stored::request::Held,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -39,7 +39,7 @@ pub fn own_request(url: &str, init: &RequestInit) -> Result<Request, Failure> {
 }
 
 /// A response of exactly these lines and bytes; `body` counts only where the status allows content.
-pub fn response(status: u16, lines: Lines, body: &JsValue) -> Result<Response, Failure> {
+pub fn response(status: u16, lines: HeaderLines, body: &JsValue) -> Result<Response, Failure> {
     let init = ResponseInit::coded(status, head::list(lines)?);
     let body = if has_no_content(status) { &JsValue::NULL } else { body };
     Ok(AnyResponse::with(body, &init.to_js()?)?.unchecked_into())

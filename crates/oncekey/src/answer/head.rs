@@ -4,8 +4,8 @@ use crate::{
     answer::word::Word,
     http::{
         date::{self, Millis},
-        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, is_kept},
-        lines::Lines,
+        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, may_be_kept},
+        lines::HeaderLines,
     },
 };
 
@@ -25,7 +25,7 @@ impl Head {
         let named: Vec<&str> = connections.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
         let is_named = |name: &str| named.iter().any(|named| named.eq_ignore_ascii_case(name));
         let mut lines = String::new();
-        for (name, value) in fields.pairs().filter(|(name, _)| is_kept(name) && !is_named(name)) {
+        for (name, value) in fields.pairs().filter(|(name, _)| may_be_kept(name) && !is_named(name)) {
             lines.push_str(name);
             lines.push(':');
             lines.push_str(value);
@@ -55,8 +55,8 @@ impl Head {
     }
 
     /// The lines to send, with the gate's own.
-    pub fn sent(&self, word: Word, expires: Option<Millis>) -> Lines {
-        let mut lines = Lines::default();
+    pub fn sent(&self, word: Word, expires: Option<Millis>) -> HeaderLines {
+        let mut lines = HeaderLines::default();
         for (name, value) in self.pairs() {
             lines.push(name, value);
         }
@@ -65,7 +65,7 @@ impl Head {
             lines.push(REPLAYED, "true");
         }
         if let Some(at) = expires {
-            lines.push(EXPIRES, &date::http(at));
+            lines.push(EXPIRES, &date::http_date(at));
         }
         if self.get("access-control-allow-origin").is_some() {
             lines.push("access-control-expose-headers", EXPOSED);

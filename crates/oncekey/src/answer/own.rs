@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{peek::Peek, word::Word},
-    http::{date, fields::STATUS, lines::Lines},
+    http::{date, fields::STATUS, lines::HeaderLines},
     json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
 };
@@ -15,7 +15,7 @@ pub struct Said {
     /// HTTP status.
     pub status: u16,
     /// Header lines.
-    pub lines: Lines,
+    pub lines: HeaderLines,
     /// Content.
     pub content: String,
 }
@@ -23,7 +23,7 @@ pub struct Said {
 impl Said {
     /// JSON that must not be cached.
     pub fn json(content: String) -> Self {
-        let mut lines = Lines::default();
+        let mut lines = HeaderLines::default();
         lines.push("content-type", "application/json");
         lines.push("cache-control", "no-store");
         Self { status: 200, lines, content }
@@ -44,7 +44,7 @@ impl Said {
 impl Said {
     /// The policy document, which every page may read and caches may keep for a minute.
     pub fn published(content: String) -> Self {
-        let mut lines = Lines::default();
+        let mut lines = HeaderLines::default();
         lines.push("content-type", "application/json");
         lines.push("cache-control", "public, max-age=60");
         lines.push("access-control-allow-origin", "*");
@@ -79,7 +79,7 @@ impl Said {
 }
 
 fn accepted(status: &str, key: &ScopedKey, word: Word) -> Said {
-    let mut lines = Lines::default();
+    let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, word.as_str());

@@ -7,7 +7,7 @@ use crate::{
     http::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, STATUS},
-        lines::Lines,
+        lines::HeaderLines,
         negotiate::Audience,
     },
     json::write::to_json,
@@ -228,14 +228,14 @@ impl Refusal {
     /// The whole refusal for its reader: problem details (RFC 9457) or an HTML fragment with the same facts.
     /// Nothing of the request is in it.
     pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> Said {
-        let mut lines = Lines::default();
+        let mut lines = HeaderLines::default();
         lines.push(STATUS, self.word().as_str());
         lines.push("cache-control", "no-store");
         if let Some(seconds) = self.retry_after() {
             lines.push("retry-after", &seconds.to_string());
         }
         if let Some(at) = expires {
-            lines.push(EXPIRES, &date::http(at));
+            lines.push(EXPIRES, &date::http_date(at));
         }
         if let Self::MethodNotAllowed { allow } = self {
             lines.push("allow", allow);

@@ -35,7 +35,7 @@ use crate::{
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
         outcome::{Settlement, Then},
     },
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -81,7 +81,7 @@ pub fn accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Mil
     Accepting::Store(Record::Accepted(Delivery {
         claim,
         attempt: attempt.clone(),
-        until: after(now, attempt.terms.retention),
+        until: later_by(now, attempt.terms.retention),
         tries: 0,
         stage: Stage::Waiting { at: now },
     }))
@@ -159,7 +159,7 @@ pub fn asked(
     match found {
         Found::Answer => Ring::Store(Record::Completed {
             claim: delivery.claim.clone(),
-            expires: after(now, delivery.claim.retention),
+            expires: later_by(now, delivery.claim.retention),
             kept,
         }),
         Found::Nothing if now < delivery.until => Ring::Deliver(begun(delivery, owner, now)),
@@ -199,7 +199,7 @@ pub fn settle(
     if delivery.claim != *claim || delivery.stage != Stage::Running {
         return Settlement::Late;
     }
-    let expires = after(now, claim.retention);
+    let expires = later_by(now, claim.retention);
     let at = next(delivery, jitter, heard.retry_after, now);
     let again = |stage| Settlement::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }));
     match then {
@@ -216,7 +216,7 @@ pub fn settle(
 fn begun(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
     let claim = Claim {
         generation: delivery.claim.generation.max(owner.latest).saturating_add(1),
-        lease_until: after(now, delivery.attempt.terms.lease),
+        lease_until: later_by(now, delivery.attempt.terms.lease),
         ..delivery.claim.clone()
     };
     Delivery { claim, tries: delivery.tries.saturating_add(1), stage: Stage::Running, ..delivery.clone() }
@@ -225,7 +225,7 @@ fn begun(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
 fn given_up(delivery: &Delivery, now: Millis) -> Record {
     Record::Unknown {
         claim: delivery.claim.clone(),
-        expires: after(now, delivery.claim.retention),
+        expires: later_by(now, delivery.claim.retention),
         cause: Cause::Unanswered,
         status: None,
     }

@@ -1,7 +1,7 @@
 //! When an object wakes, and what it does with the record that it finds.
 
 use crate::{
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     stored::record::{Claim, Owner, Record, lives},
 };
 
@@ -17,7 +17,7 @@ pub enum Tidy {
 /// What the alarm does with the record that it finds.
 pub fn tidy(record: Option<&Record>, owner: Owner, now: Millis) -> Tidy {
     match record {
-        Some(record) if lives(record, owner, now) => Tidy::Later(record.expires().max(after(now, 1))),
+        Some(record) if lives(record, owner, now) => Tidy::Later(record.expires().max(later_by(now, 1))),
         _ => Tidy::Delete,
     }
 }
@@ -28,5 +28,5 @@ const SLACK: u32 = 5;
 /// When the alarm must ring first for a claim. An answer that takes longer than [`SLACK`], and a claim that nobody
 /// settles, are found by [`tidy`] to live on, and the alarm is set anew.
 pub fn alarm(claim: &Claim, now: Millis) -> Millis {
-    after(after(now, claim.retention), SLACK)
+    later_by(later_by(now, claim.retention), SLACK)
 }

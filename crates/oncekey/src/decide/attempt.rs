@@ -2,7 +2,7 @@
 
 use crate::{
     answer::{head::Head, refusal::Refusal},
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -152,7 +152,7 @@ pub fn probed(
     let old = record.claim();
     match found {
         Found::Answer => {
-            Probed::Store(Record::Completed { claim: old.clone(), expires: after(now, old.retention), kept })
+            Probed::Store(Record::Completed { claim: old.clone(), expires: later_by(now, old.retention), kept })
         }
         Found::Nothing => Probed::Execute(claim(owner, Some(old), attempt, now)),
         Found::Unclear => {
@@ -203,7 +203,7 @@ fn claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -
     Claim {
         generation: last.saturating_add(1),
         fingerprint: attempt.fingerprint.clone(),
-        lease_until: after(now, attempt.terms.lease),
+        lease_until: later_by(now, attempt.terms.lease),
         retention: attempt.terms.retention,
     }
 }

@@ -6,7 +6,7 @@ use crate::{
         refusal::Refusal,
         word::Word,
     },
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::Terms,
@@ -106,7 +106,7 @@ pub fn settle(record: Option<&Record>, claim: &Claim, then: Then, kept: Kept, no
         Some(Record::Claimed(held)) if held == claim => {}
         _ => return Settlement::Late,
     }
-    let expires = after(now, claim.retention);
+    let expires = later_by(now, claim.retention);
     match then {
         Then::Release => Settlement::Release,
         Then::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),

@@ -9,11 +9,11 @@ pub type Millis = u64;
 const LAST: u64 = 253_402_300_799;
 
 /// IMF-fixdate, RFC 9110 §5.6.7; whole seconds, the fraction is cut.
-pub fn http(at: Millis) -> String {
+pub fn http_date(at: Millis) -> String {
     httpdate::fmt_http_date(UNIX_EPOCH + since_1970(at))
 }
 
-/// RFC 3339 in UTC; whole seconds, the fraction is cut, so that it names the instant that [`http`] names.
+/// RFC 3339 in UTC; whole seconds, the fraction is cut, so that it names the instant that [`http_date`] names.
 pub fn rfc3339(at: Millis) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + since_1970(at)).to_string()
 }
@@ -25,16 +25,16 @@ fn since_1970(at: Millis) -> Duration {
 }
 
 /// A time so many seconds later.
-pub fn after(at: Millis, seconds: u32) -> Millis {
+pub fn later_by(at: Millis, seconds: u32) -> Millis {
     at.saturating_add(u64::from(seconds) * 1000)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{http, rfc3339};
+    use super::{http_date, rfc3339};
 
     fn check(seconds: u64, expect_http: &str, expect_3339: &str) {
-        assert_eq!(http(seconds * 1000 + 999), expect_http);
+        assert_eq!(http_date(seconds * 1000 + 999), expect_http);
         assert_eq!(rfc3339(seconds * 1000 + 999), expect_3339);
     }
 
@@ -58,7 +58,7 @@ mod tests {
     fn beyond_four_digits_stays_at_the_last_second() {
         check(253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT", "9999-12-31T23:59:59Z");
         check(253_402_300_800, "Fri, 31 Dec 9999 23:59:59 GMT", "9999-12-31T23:59:59Z");
-        assert_eq!(http(u64::MAX), "Fri, 31 Dec 9999 23:59:59 GMT");
+        assert_eq!(http_date(u64::MAX), "Fri, 31 Dec 9999 23:59:59 GMT");
         check(u64::MAX / 2000, "Fri, 31 Dec 9999 23:59:59 GMT", "9999-12-31T23:59:59Z");
     }
 }

@@ -89,7 +89,7 @@ pub fn can_decode(coding: &str) -> bool {
 }
 
 /// Whether an answer's `Access-Control-Allow-Origin` lets a page of that web origin read it.
-pub fn allows(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
+pub fn lets_origin_read(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
     match (allow_origin.map(str::trim), origin) {
         (Some("*"), Some(_)) => true,
         (Some(allowed), Some(origin)) => allowed == origin,
@@ -99,7 +99,7 @@ pub fn allows(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepts_coding, allows, prefers_html};
+    use super::{accepts_coding, lets_origin_read, prefers_html};
 
     fn check_html(accept: &str, expect: bool) {
         assert_eq!(prefers_html(Some(accept), None), expect, "{accept}");
@@ -137,10 +137,10 @@ mod tests {
     }
     #[test]
     fn web_origins() {
-        assert!(allows(Some("*"), Some("https://a.example")));
-        assert!(allows(Some("https://a.example"), Some("https://a.example")));
-        assert!(!allows(Some("https://a.example"), Some("https://a.example.evil")));
-        assert!(!allows(None, Some("https://a.example")));
-        assert!(!allows(Some("*"), None));
+        assert!(lets_origin_read(Some("*"), Some("https://a.example")));
+        assert!(lets_origin_read(Some("https://a.example"), Some("https://a.example")));
+        assert!(!lets_origin_read(Some("https://a.example"), Some("https://a.example.evil")));
+        assert!(!lets_origin_read(None, Some("https://a.example")));
+        assert!(!lets_origin_read(Some("*"), None));
     }
 }

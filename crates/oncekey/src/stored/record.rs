@@ -3,7 +3,7 @@
 use crate::{
     answer::head::Head,
     fingerprint::Fingerprint,
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -90,9 +90,9 @@ impl Record {
     /// request whose delivery does not end from when it is given up.
     pub fn expires(&self) -> Millis {
         match self {
-            Self::Claimed(claim) => after(claim.lease_until, claim.retention),
+            Self::Claimed(claim) => later_by(claim.lease_until, claim.retention),
             Self::Completed { expires, .. } | Self::Unknown { expires, .. } => *expires,
-            Self::Accepted(delivery) => after(delivery.until, delivery.claim.retention),
+            Self::Accepted(delivery) => later_by(delivery.until, delivery.claim.retention),
         }
     }
 
@@ -269,5 +269,5 @@ pub fn unknown_until(delivery: &Delivery, owner: Owner, now: Millis) -> Option<M
     }
     let is_held = runs && delivery.attempt.terms.unanswered == Unanswered::Hold;
     // The alarm that gives it up may be late.
-    (is_held || now >= delivery.until).then(|| after(delivery.until.max(now), delivery.claim.retention))
+    (is_held || now >= delivery.until).then(|| later_by(delivery.until.max(now), delivery.claim.retention))
 }

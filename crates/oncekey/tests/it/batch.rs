@@ -2,7 +2,7 @@
 use oncekey::{
     answer::refusal::Refusal,
     batch::{Line, Plan, lines, list, told},
-    http::{fields::Fields, lines::Lines},
+    http::{fields::Fields, lines::HeaderLines},
     key::{scope::Scope, scoped::ScopedKey},
     policy::{Keep, Mode, Policy, Unanswered},
     queue::{delay, message},
@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::{Value, json};
 
-fn pairs(lines: Lines) -> Vec<(String, String)> {
+fn pairs(lines: HeaderLines) -> Vec<(String, String)> {
     serde_json::from_str(&lines.into_json()).unwrap()
 }
 

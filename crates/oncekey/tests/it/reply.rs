@@ -11,7 +11,7 @@ use oncekey::{
     fingerprint::Fingerprint,
     http::{
         fields::{Fields, is_internal},
-        lines::Lines,
+        lines::HeaderLines,
         negotiate::Audience,
     },
     key::{InvalidKey, scoped::ScopedKey},
@@ -26,7 +26,7 @@ const PRINT: &str = "1.hU9vxvilLsILVXIMC9GQglHKqHSMVCY8pvVFoWbwuEM";
 /// A text that would do harm if it were not escaped.
 const SHARP: &str = "<script>\"&'\\\u{0}\n</script>";
 
-fn lines(lines: Lines) -> Vec<(String, String)> {
+fn lines(lines: HeaderLines) -> Vec<(String, String)> {
     serde_json::from_str(&lines.into_json()).expect("lines are a list of pairs")
 }
 
@@ -362,12 +362,12 @@ fn words() {
 
 #[test]
 fn no_lines_are_an_empty_list() {
-    assert_eq!(Lines::default().into_json(), "[]");
+    assert_eq!(HeaderLines::default().into_json(), "[]");
 }
 
 #[test]
 fn lines_byte_for_byte() {
-    let mut pushed = Lines::default();
+    let mut pushed = HeaderLines::default();
     pushed.push("a", "\"\\é/\u{1f}");
     pushed.push("", "");
     assert_eq!(pushed.into_json(), r#"[["a","\"\\é/\u001f"],["",""]]"#);
@@ -442,7 +442,7 @@ proptest! {
 
     #[test]
     fn lines_are_json_that_says_what_was_pushed(pairs in any::<Vec<(String, String)>>()) {
-        let mut pushed = Lines::default();
+        let mut pushed = HeaderLines::default();
         for (name, value) in &pairs {
             pushed.push(name, value);
         }
