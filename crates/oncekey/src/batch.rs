@@ -17,7 +17,7 @@ use crate::{
     },
     json::{
         pointer::pointer_text,
-        select::{Found, elements, find, is_json, json, string},
+        select::{Selected, is_json, json_text, list_elements, select, string_value},
         write::{RawJson, to_json},
     },
     key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
@@ -140,10 +140,12 @@ impl Plan {
 
     /// Reads an element of the list, as written.
     pub fn item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
-        let key = match find(element, &self.item_key) {
-            Found::Nothing => return Err(Refusal::KeyMissing),
-            Found::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
-            Found::Value(value) => string(value).ok_or(InvalidKey::NotAString).and_then(|key| Key::from_content(&key)),
+        let key = match select(element, &self.item_key) {
+            Selected::Nothing => return Err(Refusal::KeyMissing),
+            Selected::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
+            Selected::Value(value) => {
+                string_value(value).ok_or(InvalidKey::NotAString).and_then(|key| Key::from_content(&key))
+            }
         };
         let scoped_key = key.and_then(|key| ScopedKey::derive(&self.scope, &key)).map_err(Refusal::KeyInvalid)?;
         Ok(Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, self.terms.clone()))
@@ -178,9 +180,9 @@ pub fn list<'t>(
     if !may_hold_json(content_type, content_encoding) {
         return Err(invalid("JSON is taken here, without a coding.".to_owned()));
     }
-    let text = json(bytes).map_err(|not_json| invalid(not_json.sentence()))?;
-    match find(text, items) {
-        Found::Value(list) if elements(list).is_some() => Ok(list),
+    let text = json_text(bytes).map_err(|not_json| invalid(not_json.sentence()))?;
+    match select(text, items) {
+        Selected::Value(list) if list_elements(list).is_some() => Ok(list),
         _ => Err(invalid(["There has to be one list at \"", &pointer_text(items), "\" of the content."].concat())),
     }
 }

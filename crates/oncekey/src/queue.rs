@@ -6,7 +6,7 @@ use crate::{
         word::Word,
     },
     decide::backoff::backoff,
-    json::select::{Found, find, json, string},
+    json::select::{Selected, json_text, select, string_value},
     key::{Key, scope::Scope, scoped::ScopedKey},
     policy::{Policy, Queue},
     stored::attempt::{Attempt, Terms},
@@ -52,13 +52,13 @@ pub fn receipt(status: u16, word: Option<&str>) -> Receipt {
 /// message that is never sent: its content is no JSON, or what should be its key is none, so that a second delivery
 /// could not be told from it.
 pub fn message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Option<Attempt> {
-    let text = json(content).ok()?;
+    let text = json_text(content).ok()?;
     let held = match &queue.key {
         None => None,
-        Some(pointer) => match find(text, pointer) {
-            Found::Nothing => None,
-            Found::Value(value) => string(value),
-            Found::Twice => return None,
+        Some(pointer) => match select(text, pointer) {
+            Selected::Nothing => None,
+            Selected::Value(value) => string_value(value),
+            Selected::Twice => return None,
         },
     };
     let mut scope = Scope::new("");

@@ -7,7 +7,7 @@ use oncekey::{
     answer::{own::Said, refusal::Refusal},
     batch::{Plan, lines, list, told},
     http::target::UrlParts,
-    json::select::elements,
+    json::select::list_elements,
     policy::Route,
 };
 use web_sys::Response;
@@ -58,7 +58,7 @@ impl Sending {
     async fn run(self, mut out: Out) {
         let policy = &self.gate.policy;
         let whole = list(Some("application/json"), None, &self.bytes, &self.items);
-        let mut rest = whole.ok().and_then(elements);
+        let mut rest = whole.ok().and_then(list_elements);
         let mut flight = Flight::new(self.gate.clone(), policy.max_stored);
         let mut ready: Vec<(usize, String)> = Vec::new();
         let mut waiting = 0;

@@ -8,7 +8,7 @@ use crate::{
     content::order::sort,
     json::{
         number::{self, survives},
-        tokens::{Text, Token, Tokens},
+        tokens::{StringText, Token, Tokens},
     },
     key::{InvalidKey, Key},
 };
@@ -163,7 +163,7 @@ impl<'a> Json<'a> {
 }
 
 /// A key from the text of a JSON string.
-fn text_key(value: Text) -> Result<Key, InvalidKey> {
+fn text_key(value: StringText) -> Result<Key, InvalidKey> {
     value.decode().ok_or(InvalidKey::NotAscii).and_then(|text| Key::from_content(&text))
 }
 
@@ -199,7 +199,7 @@ impl Indexing {
         (tokens.depth() <= DEEPEST && size <= WIDEST).then_some(())
     }
 
-    fn member(&mut self, text: &str, name: Text, tokens: &Tokens) -> Option<()> {
+    fn member(&mut self, text: &str, name: StringText, tokens: &Tokens) -> Option<()> {
         let (start, length) = if let Some(plain) = name.plain() {
             (name.start(), plain.len())
         } else {
@@ -367,7 +367,7 @@ impl<'w> Writer<'w, '_> {
         self.next.at = tokens.at();
         match token {
             Token::String(text) => self.string(text)?,
-            Token::Number(number) => self.sink.put(number::Text::of(number)?.as_bytes()),
+            Token::Number(number) => self.sink.put(number::NumberText::of(number)?.as_bytes()),
             Token::Bool(true) => self.sink.put(b"true"),
             Token::Bool(false) => self.sink.put(b"false"),
             Token::Null => self.sink.put(b"null"),
@@ -376,7 +376,7 @@ impl<'w> Writer<'w, '_> {
         Some(())
     }
 
-    fn string(&mut self, text: Text) -> Option<()> {
+    fn string(&mut self, text: StringText) -> Option<()> {
         if let Some(plain) = text.plain() {
             // With its quotes.
             let start = text.start().checked_sub(1)?;

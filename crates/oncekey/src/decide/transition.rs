@@ -14,7 +14,7 @@ use crate::{
     answer::refusal::Refusal,
     http::date::{Millis, rfc3339},
     json::{
-        select::{Found, find, json},
+        select::{Selected, json_text, select},
         write::{RawJson, to_json},
     },
     key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
@@ -45,17 +45,17 @@ impl<'t> Given<'t> {
             return Ok(Self::default());
         }
         let invalid = |message| Err(Refusal::ContentInvalid { message });
-        let text = match json(bytes) {
+        let text = match json_text(bytes) {
             Ok(text) => text,
             Err(not_json) => return invalid(not_json.sentence()),
         };
-        let by = match find(text, &["by".to_owned()]) {
-            Found::Nothing => None,
-            Found::Value(by) if by.len() <= LONGEST_BY => Some(by),
-            Found::Value(_) => {
+        let by = match select(text, &["by".to_owned()]) {
+            Selected::Nothing => None,
+            Selected::Value(by) if by.len() <= LONGEST_BY => Some(by),
+            Selected::Value(_) => {
                 return invalid(["The member by is longer than ", &LONGEST_BY.to_string(), " bytes."].concat());
             }
-            Found::Twice => return invalid("The member by occurs twice.".to_owned()),
+            Selected::Twice => return invalid("The member by occurs twice.".to_owned()),
         };
         Ok(Self { text: Some(text), by })
     }
