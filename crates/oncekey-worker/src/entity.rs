@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     decide::transition::{Given, Outgoing, Step, step},
     errand::{Errand, Order, is_handed_over},
     http::target::split_url,
@@ -73,7 +73,7 @@ impl EntityObject {
 
     fn view(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
         let Some(entity) = entity else {
-            return message::said(Said::entity(&machine.initial, 0, ""));
+            return message::said(GateAnswer::entity(&machine.initial, 0, ""));
         };
         let kv = self.storage.kv();
         let mut history = String::new();
@@ -81,7 +81,7 @@ impl EntityObject {
             history.push_str(if history.is_empty() { "" } else { "," });
             history.push_str(&kv.get(&row('h', version))?.as_string().unwrap_or_default());
         }
-        message::said(Said::entity(&entity.state, entity.version, &history))
+        message::said(GateAnswer::entity(&entity.state, entity.version, &history))
     }
 
     /// Makes a transition, all in one write.
@@ -93,7 +93,7 @@ impl EntityObject {
         entity: Option<&Entity>,
         content: &[u8],
         url: &str,
-    ) -> Result<Result<Said, Refusal>, Failure> {
+    ) -> Result<Result<GateAnswer, Refusal>, Failure> {
         let Some(transition) = machine.transitions.iter().find(|transition| transition.name == name) else {
             return Ok(Err(Refusal::NoSuchEndpoint));
         };
@@ -104,7 +104,7 @@ impl EntityObject {
         let now = clock();
         match step(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
             Err(why) => Ok(Err(Refusal::KeyInvalid(why))),
-            Ok(Step::There) => Ok(Ok(Said::moved(&transition.to, false))),
+            Ok(Step::There) => Ok(Ok(GateAnswer::transition(&transition.to, false))),
             Ok(Step::Conflict(refusal)) => Ok(Err(refusal)),
             Ok(Step::Won(won)) => {
                 let kv = self.storage.kv();
@@ -123,7 +123,7 @@ impl EntityObject {
                 if let Some(old) = kept(version).start().checked_sub(1).filter(|old| *old > 0) {
                     kv.delete(&row('h', old))?;
                 }
-                Ok(Ok(Said::moved(&won.entity.state, true)))
+                Ok(Ok(GateAnswer::transition(&won.entity.state, true)))
             }
         }
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::{
     answer::{
         refusal::Refusal,
-        word::{Reason, Word},
+        word::{BypassReason, StatusWord},
     },
     content::{ignore::Ignore, json::DEEPEST, may_hold_json},
     digest::base64,
@@ -192,7 +192,7 @@ pub fn lines() -> HeaderLines {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
-    lines.push(STATUS, Word::Bypassed(Reason::Batch).as_str());
+    lines.push(STATUS, StatusWord::Bypassed(BypassReason::Batch).as_str());
     lines
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{
     answer::{
-        class::{Class, classify},
-        word::Word,
+        class::{StatusClass, classify},
+        word::StatusWord,
     },
     decide::backoff::backoff,
     json::select::{Selected, json_text, select, string_value},
@@ -40,9 +40,11 @@ pub enum Receipt {
 /// | in progress, mismatch, unknown, any other refusal, none | again |
 pub fn receipt(status: u16, word: Option<&str>) -> Receipt {
     let is_taken = match word {
-        Some(word) if word == Word::Executed.as_str() => matches!(classify(status), Class::Done | Class::Declined),
-        Some(word) if word == Word::Replayed.as_str() => true,
-        Some(word) if word == Word::Refused.as_str() => status == 409,
+        Some(word) if word == StatusWord::Executed.as_str() => {
+            matches!(classify(status), StatusClass::Done | StatusClass::Declined)
+        }
+        Some(word) if word == StatusWord::Replayed.as_str() => true,
+        Some(word) if word == StatusWord::Refused.as_str() => status == 409,
         _ => false,
     };
     if is_taken { Receipt::Taken } else { Receipt::Again }

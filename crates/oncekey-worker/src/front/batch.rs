@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     batch::{Plan, lines, list, told},
     http::target::UrlParts,
     json::select::list_elements,
@@ -121,7 +121,7 @@ impl Sending {
 
 /// An item that the gate itself answers.
 fn of_refusal(refusal: &Refusal) -> String {
-    let Said { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
+    let GateAnswer { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
     let after = refusal.retry_after().map(u64::from);
-    told(status, refusal.word().as_str(), after, Some(content.as_bytes()))
+    told(status, refusal.status_word().as_str(), after, Some(content.as_bytes()))
 }

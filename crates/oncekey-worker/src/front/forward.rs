@@ -1,7 +1,7 @@
 //! Requests that pass: sent on as they are, and their answers back.
 
 use oncekey::{
-    answer::{refusal::Refusal, word::Word},
+    answer::{refusal::Refusal, word::StatusWord},
     http::negotiate,
 };
 use wasm_bindgen::JsValue;
@@ -15,7 +15,7 @@ use crate::{
 
 impl Front<'_> {
     /// Sends the request on and its answer back, both as they are but for the gate's own fields.
-    pub async fn pass(&self, word: Option<Word>, body: Option<&JsValue>) -> Result<Response, Stop> {
+    pub async fn pass(&self, word: Option<StatusWord>, body: Option<&JsValue>) -> Result<Response, Stop> {
         let response = self.forward(body).await?;
         if let Some(word) = word {
             let response = message::passed(&response)?;

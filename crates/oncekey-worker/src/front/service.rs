@@ -1,7 +1,7 @@
 //! The gate's own endpoints: the published policy, the browser module, peek and release.
 
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     errand::{Errand, MAX_PEEK_WAIT},
     http::{credentials::is_secret, lines::HeaderLines, percent::decode_segment, target::UrlParts},
     key::{Key, scoped::ScopedKey},
@@ -41,7 +41,7 @@ pub async fn answer(
     let read = matches!(method, "GET" | "HEAD");
     if path == POLICY {
         return if read {
-            Ok(message::said(Said::published(front.gate.policy.published()))?)
+            Ok(message::said(GateAnswer::policy(front.gate.policy.published()))?)
         } else {
             only("GET, HEAD")
         };

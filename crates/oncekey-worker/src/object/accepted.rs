@@ -5,7 +5,7 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     decide::accepted::{self, Accepting, Ring, accept, asked, ring},
     http::fields::Fields,
     stored::{
@@ -53,9 +53,9 @@ impl Object {
                 self.store.wake_at(now)?;
                 self.store.hold(&head, &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                message::said(Said::queued(&attempt.scoped_key))
+                message::said(GateAnswer::queued(&attempt.scoped_key))
             }
-            Accepting::Duplicate => message::said(Said::duplicate(&attempt.scoped_key)),
+            Accepting::Duplicate => message::said(GateAnswer::duplicate(&attempt.scoped_key)),
             Accepting::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }

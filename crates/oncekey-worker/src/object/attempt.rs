@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::select;
 use js_sys::{ArrayBuffer, Promise};
 use oncekey::{
-    answer::{refusal::Refusal, word::Word},
+    answer::{refusal::Refusal, word::StatusWord},
     decide::{
         alarm::alarm,
         attempt::{Decision, Probed, decide, probed_since},
@@ -49,7 +49,7 @@ impl Object {
                     None => content = Some(read(request).await?),
                 },
                 Decision::Replay { head, expires } => {
-                    return message::answer(&head, Word::Replayed, Some(expires), &self.store.content(&row)?);
+                    return message::answer(&head, StatusWord::Replayed, Some(expires), &self.store.content(&row)?);
                 }
                 Decision::Wait { seconds } => {
                     self.ended_within(seconds).await;

@@ -9,7 +9,7 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
-    answer::{head::Head, refusal::Refusal, word::Word},
+    answer::{head::ReplyHead, refusal::Refusal, word::StatusWord},
     decide::{
         accepted,
         outcome::{Course, Settlement, Then, broken, course, settle},
@@ -124,7 +124,7 @@ impl Effect {
     async fn answered(&self, response: &Response, watch: &Watch) {
         let status = response.status();
         let fields = Fields::new(head::pairs(&response.headers()));
-        let head = Head::keep(status, &fields);
+        let head = ReplyHead::keep(status, &fields);
         let (word, then) = match course(Some(status), &self.attempt.terms) {
             Course::Pass { word, then } => (word, then),
             course @ Course::Refuse { .. } => {
@@ -187,7 +187,7 @@ impl Effect {
     #[expect(clippy::too_many_arguments, reason = "the state of a read that is half done")]
     async fn stream(
         &self,
-        head: &Head,
+        head: &ReplyHead,
         then: Then,
         mut content: Content,
         mut out: Out,
@@ -234,18 +234,18 @@ impl Effect {
     }
 
     /// Content that broke off before the caller saw any of the answer.
-    fn cut_off(&self, head: &Head, watch: &Watch) {
+    fn cut_off(&self, head: &ReplyHead, watch: &Watch) {
         self.abort.abort();
         self.instead(broken(head.status, &self.attempt.terms), head, watch);
     }
 
     /// No answer.
     fn without_content(&self, watch: &Watch) {
-        self.instead(course(None, &self.attempt.terms), &Head::bare(0), watch);
+        self.instead(course(None, &self.attempt.terms), &ReplyHead::without_lines(0), watch);
     }
 
     /// The gate answers in the origin's place.
-    fn instead(&self, course: Course, head: &Head, watch: &Watch) {
+    fn instead(&self, course: Course, head: &ReplyHead, watch: &Watch) {
         let (refusal, then) = match course {
             Course::Refuse { refusal, then } => (refusal, then),
             // A status that never consumes a key, without its content: nothing ran, and the next attempt may.
@@ -267,7 +267,7 @@ impl Effect {
     }
 
     /// The whole answer is there.
-    fn complete(&self, head: &Head, word: Word, then: Then, content: Option<&Content>, watch: &Watch) {
+    fn complete(&self, head: &ReplyHead, word: StatusWord, then: Then, content: Option<&Content>, watch: &Watch) {
         let expires = self.settle(then, head, content, true);
         if let Some(caller) = watch.caller() {
             let body = content.map_or(JsValue::NULL, |content| content.whole().into());
@@ -277,7 +277,7 @@ impl Effect {
 
     /// Moves the record; says until when something is remembered. A store that fails leaves the claim, which then
     /// has no owner: its fate is unknown, and nothing runs twice.
-    fn settle(&self, then: Then, head: &Head, content: Option<&Content>, whole: bool) -> Option<u64> {
+    fn settle(&self, then: Then, head: &ReplyHead, content: Option<&Content>, whole: bool) -> Option<u64> {
         let row = self.store.load().ok()?;
         let Found::Readable(record) = row.found() else {
             return None;
@@ -317,7 +317,7 @@ impl Effect {
 }
 
 /// Sends the head, with a pipe for the content; nothing where the caller has gone.
-fn begin(head: &Head, word: Word, length: Option<u64>, watch: &Watch) -> Out {
+fn begin(head: &ReplyHead, word: StatusWord, length: Option<u64>, watch: &Watch) -> Out {
     let Some(caller) = watch.caller() else {
         return Out::nowhere();
     };

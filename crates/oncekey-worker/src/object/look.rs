@@ -1,7 +1,7 @@
 //! Peek and release.
 
 use oncekey::{
-    answer::{peek::Peek, refusal::Refusal},
+    answer::{peek::PeekState, refusal::Refusal},
     decide::look::{self, Release},
     errand::MAX_PEEK_WAIT,
     http::{lines::HeaderLines, negotiate::Audience},
@@ -15,18 +15,18 @@ use crate::{
 };
 
 impl Object {
-    pub async fn peek(&self, wait: u32) -> Result<Peek, Failure> {
-        let look = || -> Result<Peek, Failure> {
+    pub async fn peek(&self, wait: u32) -> Result<PeekState, Failure> {
+        let look = || -> Result<PeekState, Failure> {
             Ok(match self.store.load()?.found() {
                 Found::Readable(record) => look::peek(record.as_ref(), owner(&self.live), clock()),
-                Found::Unreadable => Peek::Unknown { expires: clock() },
+                Found::Unreadable => PeekState::Unknown { expires: clock() },
             })
         };
         let ends = clock() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
         loop {
             let found = look()?;
             let left = ends.saturating_sub(clock());
-            if found != Peek::Running || left == 0 {
+            if found != PeekState::Running || left == 0 {
                 return Ok(found);
             }
             // What was accepted may be delivered several times until it has ended.

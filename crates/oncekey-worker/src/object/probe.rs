@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Uint8Array};
 use oncekey::{
-    answer::head::Head,
+    answer::head::ReplyHead,
     decide::attempt::Found,
     errand::ERRAND,
     http::{
@@ -24,14 +24,21 @@ use crate::{
 
 impl Object {
     /// Asks the origin what became of the effect. The content is there where it is small enough to keep.
-    pub async fn ask(&self, request: &Request, attempt: &Attempt, path: &str) -> (Found, Head, Option<Uint8Array>) {
+    pub async fn ask(
+        &self,
+        request: &Request,
+        attempt: &Attempt,
+        path: &str,
+    ) -> (Found, ReplyHead, Option<Uint8Array>) {
         let seconds = attempt.terms.lease.min(attempt.terms.patience);
         let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
         let asked = self.look_up(request, attempt, path);
         futures_util::pin_mut!(asked);
         match select(asked, timer).await {
             Either::Left((Ok(Some(found)), _)) => found,
-            Either::Left((Ok(None) | Err(_), _)) | Either::Right(_) => (Found::Unclear, Head::bare(0), None),
+            Either::Left((Ok(None) | Err(_), _)) | Either::Right(_) => {
+                (Found::Unclear, ReplyHead::without_lines(0), None)
+            }
         }
     }
 
@@ -40,7 +47,7 @@ impl Object {
         request: &Request,
         attempt: &Attempt,
         path: &str,
-    ) -> Result<Option<(Found, Head, Option<Uint8Array>)>, Failure> {
+    ) -> Result<Option<(Found, ReplyHead, Option<Uint8Array>)>, Failure> {
         let Some(origin) = &self.gate.origin else {
             return Ok(None);
         };
@@ -56,7 +63,7 @@ impl Object {
         let question = message::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
         let response: Response = settled(origin.fetch(&question, RequestInit::to_origin())?).await?;
         let found = Found::of(Some(response.status()));
-        let head = Head::keep(response.status(), &Fields::new(head::pairs(&response.headers())));
+        let head = ReplyHead::keep(response.status(), &Fields::new(head::pairs(&response.headers())));
         let buffer: ArrayBuffer = settled(response.array_buffer()?).await?;
         let bytes = Uint8Array::new(&buffer);
         let small = u64::from(bytes.length()) <= attempt.terms.max_stored;

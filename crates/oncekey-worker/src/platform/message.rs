@@ -1,7 +1,7 @@
 //! Requests and responses of the gate's own making.
 
 use oncekey::{
-    answer::{head::Head, own::Said, word::Word},
+    answer::{head::ReplyHead, own::GateAnswer, word::StatusWord},
     http::{fields::has_no_content, lines::HeaderLines},
     stored::request::Held,
 };
@@ -46,12 +46,12 @@ pub fn response(status: u16, lines: HeaderLines, body: &JsValue) -> Result<Respo
 }
 
 /// An answer from its kept head.
-pub fn answer(head: &Head, word: Word, expires: Option<u64>, body: &JsValue) -> Result<Response, Failure> {
-    response(head.status, head.sent(word, expires), body)
+pub fn answer(head: &ReplyHead, word: StatusWord, expires: Option<u64>, body: &JsValue) -> Result<Response, Failure> {
+    response(head.status, head.lines_to_send(word, expires), body)
 }
 
 /// An answer of the gate's own.
-pub fn said(said: Said) -> Result<Response, Failure> {
+pub fn said(said: GateAnswer) -> Result<Response, Failure> {
     response(said.status, said.lines, &JsValue::from_str(&said.content))
 }
 

@@ -1,7 +1,7 @@
 //! Status and header lines of an answer, as they are kept and sent.
 
 use crate::{
-    answer::word::Word,
+    answer::word::StatusWord,
     http::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, may_be_kept},
@@ -11,14 +11,14 @@ use crate::{
 
 /// Status and header lines of an answer, as they are kept and sent: the first answer is made of it as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct ReplyHead {
     /// 200 to 599.
     pub status: u16,
     /// `name:value\n` for each line, names in lower case.
     pub lines: String,
 }
 
-impl Head {
+impl ReplyHead {
     /// Keeps what may be kept.
     pub fn keep(status: u16, fields: &Fields) -> Self {
         let connections = fields.pairs().filter(|(name, _)| *name == "connection");
@@ -35,7 +35,7 @@ impl Head {
     }
 
     /// Of an answer whose fields are not kept.
-    pub fn bare(status: u16) -> Self {
+    pub fn without_lines(status: u16) -> Self {
         Self { status, lines: String::new() }
     }
 
@@ -55,13 +55,13 @@ impl Head {
     }
 
     /// The lines to send, with the gate's own.
-    pub fn sent(&self, word: Word, expires: Option<Millis>) -> HeaderLines {
+    pub fn lines_to_send(&self, word: StatusWord, expires: Option<Millis>) -> HeaderLines {
         let mut lines = HeaderLines::default();
         for (name, value) in self.pairs() {
             lines.push(name, value);
         }
         lines.push(STATUS, word.as_str());
-        if word == Word::Replayed {
+        if word == StatusWord::Replayed {
             lines.push(REPLAYED, "true");
         }
         if let Some(at) = expires {

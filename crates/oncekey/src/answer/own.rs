@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    answer::{peek::Peek, word::Word},
+    answer::{peek::PeekState, word::StatusWord},
     http::{date, fields::STATUS, lines::HeaderLines},
     json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
@@ -11,7 +11,7 @@ use crate::{
 
 /// An answer of the gate's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct GateAnswer {
     /// HTTP status.
     pub status: u16,
     /// Header lines.
@@ -20,7 +20,7 @@ pub struct Said {
     pub content: String,
 }
 
-impl Said {
+impl GateAnswer {
     /// JSON that must not be cached.
     pub fn json(content: String) -> Self {
         let mut lines = HeaderLines::default();
@@ -30,20 +30,20 @@ impl Said {
     }
 
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
-    pub fn peek(peek: Peek) -> Self {
+    pub fn peek(peek: PeekState) -> Self {
         let (state, status, expires) = match peek {
-            Peek::Absent => ("absent", None, None),
-            Peek::Running => ("running", None, None),
-            Peek::Completed { status, expires } => ("completed", Some(status), Some(expires)),
-            Peek::Unknown { expires } => ("unknown", None, Some(expires)),
+            PeekState::Absent => ("absent", None, None),
+            PeekState::Running => ("running", None, None),
+            PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
+            PeekState::Unknown { expires } => ("unknown", None, Some(expires)),
         };
         Self::json(to_json(&PeekContent { state, status, expires: expires.map(date::rfc3339) }))
     }
 }
 
-impl Said {
+impl GateAnswer {
     /// The policy document, which every page may read and caches may keep for a minute.
-    pub fn published(content: String) -> Self {
+    pub fn policy(content: String) -> Self {
         let mut lines = HeaderLines::default();
         lines.push("content-type", "application/json");
         lines.push("cache-control", "public, max-age=60");
@@ -52,9 +52,9 @@ impl Said {
     }
 }
 
-impl Said {
+impl GateAnswer {
     /// 200 `{"state":…,"won":…}`.
-    pub fn moved(state: &str, won: bool) -> Self {
+    pub fn transition(state: &str, won: bool) -> Self {
         Self::json(to_json(&TransitionContent { state, won }))
     }
 
@@ -66,25 +66,25 @@ impl Said {
     }
 }
 
-impl Said {
+impl GateAnswer {
     /// 202 `{"status":"queued","id":…}`: the request is kept and will be delivered.
     pub fn queued(key: &ScopedKey) -> Self {
-        accepted("queued", key, Word::Accepted)
+        accepted_answer("queued", key, StatusWord::Accepted)
     }
 
     /// 202 `{"status":"duplicate_ignored","id":…}`: the request was accepted before.
     pub fn duplicate(key: &ScopedKey) -> Self {
-        accepted("duplicate_ignored", key, Word::Replayed)
+        accepted_answer("duplicate_ignored", key, StatusWord::Replayed)
     }
 }
 
-fn accepted(status: &str, key: &ScopedKey, word: Word) -> Said {
+fn accepted_answer(status: &str, key: &ScopedKey, word: StatusWord) -> GateAnswer {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, word.as_str());
     let content = to_json(&AcceptedContent { status, id: key.as_str() });
-    Said { status: 202, lines, content }
+    GateAnswer { status: 202, lines, content }
 }
 
 #[derive(Serialize)]

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::{
-    answer::{own::Said, word::Word},
+    answer::{own::GateAnswer, word::StatusWord},
     http::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, STATUS},
@@ -137,12 +137,12 @@ impl Refusal {
     }
 
     /// The word in `Idempotency-Status`.
-    pub fn word(&self) -> Word {
+    pub fn status_word(&self) -> StatusWord {
         match self {
-            Self::InProgress { .. } => Word::InProgress,
-            Self::Reused => Word::Mismatch,
-            Self::OutcomeUnknown { .. } => Word::Unknown,
-            _ => Word::Refused,
+            Self::InProgress { .. } => StatusWord::InProgress,
+            Self::Reused => StatusWord::Mismatch,
+            Self::OutcomeUnknown { .. } => StatusWord::Unknown,
+            _ => StatusWord::Refused,
         }
     }
 
@@ -227,9 +227,9 @@ impl Refusal {
 
     /// The whole refusal for its reader: problem details (RFC 9457) or an HTML fragment with the same facts.
     /// Nothing of the request is in it.
-    pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> Said {
+    pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> GateAnswer {
         let mut lines = HeaderLines::default();
-        lines.push(STATUS, self.word().as_str());
+        lines.push(STATUS, self.status_word().as_str());
         lines.push("cache-control", "no-store");
         if let Some(seconds) = self.retry_after() {
             lines.push("retry-after", &seconds.to_string());
@@ -251,7 +251,7 @@ impl Refusal {
         }
         let content = if audience.html { self.html() } else { self.problem() };
         lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
-        Said { status: self.status(), lines, content }
+        GateAnswer { status: self.status(), lines, content }
     }
 
     fn problem(&self) -> String {
@@ -272,8 +272,8 @@ impl Refusal {
     fn html(&self) -> String {
         format!(
             "<div role=\"alert\" class=\"oncekey-problem\" data-code=\"{code}\"><strong>{}</strong> <span>{}</span> <small>{} {code}</small></div>",
-            html_text(self.title()),
-            html_text(&self.detail()),
+            escape_html(self.title()),
+            escape_html(&self.detail()),
             self.status(),
             code = self.code(),
         )
@@ -295,7 +295,7 @@ struct Problem<'r> {
     state: Option<&'r str>,
 }
 
-fn html_text(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {

@@ -26,7 +26,7 @@
 
 use crate::{
     answer::{
-        class::{Class, classify},
+        class::{StatusClass, classify},
         refusal::Refusal,
     },
     decide::{
@@ -204,7 +204,7 @@ pub fn settle(
     let again = |stage| Settlement::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }));
     match then {
         Then::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        Then::Release if heard.status.map(classify) == Some(Class::Declined) => Settlement::Release,
+        Then::Release if heard.status.map(classify) == Some(StatusClass::Declined) => Settlement::Release,
         Then::Release => again(Stage::Waiting { at }),
         Then::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
             (Unanswered::Probe(_), Cause::Unanswered) => again(Stage::Asking { at }),

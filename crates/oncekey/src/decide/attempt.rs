@@ -1,7 +1,7 @@
 //! What now, for this record, this owner, this attempt, at this time?
 
 use crate::{
-    answer::{head::Head, refusal::Refusal},
+    answer::{head::ReplyHead, refusal::Refusal},
     http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
@@ -23,7 +23,7 @@ pub enum Decision {
     /// Answer from the record without running the effect.
     Replay {
         /// Status and header lines.
-        head: Head,
+        head: ReplyHead,
         /// Until when it is remembered.
         expires: Millis,
     },

@@ -1,28 +1,30 @@
 //! What is known of a key, and whether the operator may release it.
 
 use crate::{
-    answer::peek::Peek,
+    answer::peek::PeekState,
     http::date::Millis,
     stored::record::{Kept, Owner, Record, lives, unknown_until},
 };
 
 /// What is known of a key, without changing it.
-pub fn peek(record: Option<&Record>, owner: Owner, now: Millis) -> Peek {
+pub fn peek(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
     match record.filter(|r| lives(r, owner, now)) {
-        None => Peek::Absent,
-        Some(Record::Claimed(claim)) if owner.owns(claim) => Peek::Running,
+        None => PeekState::Absent,
+        Some(Record::Claimed(claim)) if owner.owns(claim) => PeekState::Running,
         Some(Record::Accepted(delivery)) => match unknown_until(delivery, owner, now) {
-            None => Peek::Running,
-            Some(expires) => Peek::Unknown { expires },
+            None => PeekState::Running,
+            Some(expires) => PeekState::Unknown { expires },
         },
-        Some(Record::Completed { expires, kept, .. }) => Peek::Completed {
+        Some(Record::Completed { expires, kept, .. }) => PeekState::Completed {
             status: match kept {
                 Kept::Reply(head) => head.status,
                 Kept::Tombstone { status } => *status,
             },
             expires: *expires,
         },
-        Some(record @ (Record::Claimed(_) | Record::Unknown { .. })) => Peek::Unknown { expires: record.expires() },
+        Some(record @ (Record::Claimed(_) | Record::Unknown { .. })) => {
+            PeekState::Unknown { expires: record.expires() }
+        }
     }
 }
 
@@ -40,8 +42,8 @@ pub enum Release {
 /// What a release by the operator does.
 pub fn release(record: Option<&Record>, owner: Owner, now: Millis) -> Release {
     match peek(record, owner, now) {
-        Peek::Absent => Release::Absent,
-        Peek::Running => Release::Running,
-        Peek::Completed { .. } | Peek::Unknown { .. } => Release::Done,
+        PeekState::Absent => Release::Absent,
+        PeekState::Running => Release::Running,
+        PeekState::Completed { .. } | PeekState::Unknown { .. } => Release::Done,
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::{
     answer::{
-        class::{Class, classify},
+        class::{StatusClass, classify},
         refusal::Refusal,
-        word::Word,
+        word::StatusWord,
     },
     http::date::{Millis, later_by},
     policy::{Keep, ServerError, Unanswered},
@@ -20,7 +20,7 @@ pub enum Course {
     /// The origin's answer goes on as it is.
     Pass {
         /// The word in `Idempotency-Status`.
-        word: Word,
+        word: StatusWord,
         /// What the record becomes once the answer is complete.
         then: Then,
     },
@@ -51,31 +51,37 @@ pub enum Then {
 
 /// Reads what came of the effect: the origin's status, or `None` where no answer began.
 pub fn course(status: Option<u16>, terms: &Terms) -> Course {
-    let pass = |then| Course::Pass { word: Word::Executed, then };
-    match status.map_or(Class::Unanswered, classify) {
-        Class::Done => pass(Then::Keep),
-        Class::Declined => pass(match terms.keep {
+    let pass = |then| Course::Pass { word: StatusWord::Executed, then };
+    match status.map_or(StatusClass::Unanswered, classify) {
+        StatusClass::Done => pass(Then::Keep),
+        StatusClass::Declined => pass(match terms.keep {
             Keep::Success => Then::Release,
             Keep::Definite => Then::Keep,
         }),
-        Class::NeverConsumes => pass(Then::Release),
-        Class::NeverReached => Course::Refuse { refusal: Refusal::OriginUnreachable { status }, then: Then::Release },
-        Class::Ambiguous => match terms.server_error {
+        StatusClass::NeverConsumes => pass(Then::Release),
+        StatusClass::NeverReached => {
+            Course::Refuse { refusal: Refusal::OriginUnreachable { status }, then: Then::Release }
+        }
+        StatusClass::Ambiguous => match terms.server_error {
             ServerError::Release => pass(Then::Release),
             ServerError::Keep => pass(Then::Keep),
             ServerError::Hold => {
-                Course::Pass { word: Word::Unknown, then: Then::Hold { cause: Cause::Ambiguous, status } }
+                Course::Pass { word: StatusWord::Unknown, then: Then::Hold { cause: Cause::Ambiguous, status } }
             }
         },
-        Class::Unanswered => lost(status, terms),
+        StatusClass::Unanswered => lost(status, terms),
     }
 }
 
 /// The course of an answer whose content broke off.
 pub fn broken(status: u16, terms: &Terms) -> Course {
     match classify(status) {
-        Class::NeverConsumes | Class::NeverReached => Course::Pass { word: Word::Executed, then: Then::Release },
-        Class::Done | Class::Declined | Class::Ambiguous | Class::Unanswered => lost(Some(status), terms),
+        StatusClass::NeverConsumes | StatusClass::NeverReached => {
+            Course::Pass { word: StatusWord::Executed, then: Then::Release }
+        }
+        StatusClass::Done | StatusClass::Declined | StatusClass::Ambiguous | StatusClass::Unanswered => {
+            lost(Some(status), terms)
+        }
     }
 }
 

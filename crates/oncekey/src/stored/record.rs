@@ -1,7 +1,7 @@
 //! What is stored for a scoped key, and its stored form. Golden files pin every version ever written.
 
 use crate::{
-    answer::head::Head,
+    answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::date::{Millis, later_by},
     policy::Unanswered,
@@ -60,7 +60,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// All of it; the content stands beside the record.
-    Reply(Head),
+    Reply(ReplyHead),
     /// Only its status: the content was over `max_stored`.
     Tombstone {
         /// The origin's status.
@@ -163,7 +163,7 @@ impl Record {
                 claim,
                 expires: bytes.u64()?,
                 kept: match bytes.byte()? {
-                    0 => Kept::Reply(Head { status: bytes.u16()?, lines: bytes.text()? }),
+                    0 => Kept::Reply(ReplyHead { status: bytes.u16()?, lines: bytes.text()? }),
                     1 => Kept::Tombstone { status: bytes.u16()? },
                     _ => return None,
                 },

@@ -1,6 +1,6 @@
 //! The decision table, the classes of statuses, and the lines of settle, probed, tidy, peek and release.
 use oncekey::{
-    answer::{head::Head, peek::Peek, refusal::Refusal},
+    answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
         alarm::{Tidy, alarm, tidy},
         attempt::{Decision, Found, Probed, decide, probed, probed_since},
@@ -58,8 +58,8 @@ fn claim(lease_until: u64) -> Claim {
     Claim { generation: 4, fingerprint: Fingerprint::parse(SAME).unwrap(), lease_until, retention: RETENTION }
 }
 
-fn head() -> Head {
-    Head { status: 201, lines: "location:/orders/1\n".to_owned() }
+fn head() -> ReplyHead {
+    ReplyHead { status: 201, lines: "location:/orders/1\n".to_owned() }
 }
 
 fn completed(expires: u64, kept: Kept) -> Record {
@@ -338,20 +338,20 @@ fn a_probe_that_comes_late() {
 #[test]
 fn what_is_remembered() {
     let until = |at| Tidy::Later(at);
-    let unknown = |expires| Peek::Unknown { expires };
-    let completed = |status| Peek::Completed { status, expires: EXPIRES };
-    let check = |word: &str, owner_word: &str, expect: (Tidy, Peek, Release)| {
+    let unknown = |expires| PeekState::Unknown { expires };
+    let completed = |status| PeekState::Completed { status, expires: EXPIRES };
+    let check = |word: &str, owner_word: &str, expect: (Tidy, PeekState, Release)| {
         let (record, owner) = (record(word), owner(owner_word));
         let record = record.as_ref();
         let found = (tidy(record, owner, NOW), peek(record, owner, NOW), release(record, owner, NOW));
         assert_eq!(found, expect, "{word} {owner_word}");
     };
     for nothing in ["none", "claimed-long-ago", "completed-expired", "unknown-expired"] {
-        check(nothing, "gone", (Tidy::Delete, Peek::Absent, Release::Absent));
+        check(nothing, "gone", (Tidy::Delete, PeekState::Absent, Release::Absent));
     }
-    check("claimed", "alive", (until(1_101_500), Peek::Running, Release::Running));
-    check("claimed-over", "alive", (until(1_099_000), Peek::Running, Release::Running));
-    check("claimed-long-ago", "alive", (until(NOW + 1000), Peek::Running, Release::Running));
+    check("claimed", "alive", (until(1_101_500), PeekState::Running, Release::Running));
+    check("claimed-over", "alive", (until(1_099_000), PeekState::Running, Release::Running));
+    check("claimed-long-ago", "alive", (until(NOW + 1000), PeekState::Running, Release::Running));
     check("claimed", "gone", (until(1_101_500), unknown(1_101_500), Release::Done));
     check("claimed-over", "gone", (until(1_099_000), unknown(1_099_000), Release::Done));
     check("reply", "gone", (until(EXPIRES), completed(201), Release::Done));
@@ -382,5 +382,5 @@ fn times_end_where_numbers_do() {
     };
     assert_eq!(claim.lease_until, u64::MAX);
     assert_eq!(alarm(&claim, u64::MAX), u64::MAX);
-    assert_eq!(peek(Some(&Record::Claimed(claim)), Owner::default(), 0), Peek::Unknown { expires: u64::MAX });
+    assert_eq!(peek(Some(&Record::Claimed(claim)), Owner::default(), 0), PeekState::Unknown { expires: u64::MAX });
 }

@@ -1,6 +1,6 @@
 //! Accepted requests: the tables of `delivery.rs`, the back-off, and what a message's answer means.
 use oncekey::{
-    answer::{head::Head, peek::Peek},
+    answer::{head::ReplyHead, peek::PeekState},
     decide::{
         accepted::{Accepting, Heard, Ring, accept, alarm, asked, ring, settle},
         attempt::{Decision, Found, decide},
@@ -149,7 +149,7 @@ fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64
     let (oncekey::decide::outcome::Course::Pass { then, .. } | oncekey::decide::outcome::Course::Refuse { then, .. }) =
         course(status, &running.attempt.terms);
     let claim = running.claim.clone();
-    let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
+    let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
     let settled =
         settle(Some(&Record::Accepted(running)), &claim, then, kept, Heard { status, retry_after }, jitter, NOW);
     let words = match settled {
@@ -200,7 +200,7 @@ fn what_is_not_its_own_is_settled_by_nobody() {
     let running = delivery(Stage::Running, "hold");
     let old = Claim { generation: 3, ..running.claim.clone() };
     let heard = Heard { status: Some(200), retry_after: 0 };
-    let kept = || Kept::Reply(Head::bare(200));
+    let kept = || Kept::Reply(ReplyHead::without_lines(200));
     let then = oncekey::decide::outcome::Then::Keep;
     let late = |record: Option<&Record>, claim: &Claim| {
         assert_eq!(settle(record, claim, then, kept(), heard, 0, NOW), Settlement::Late, "{record:?}");
@@ -218,7 +218,7 @@ fn what_is_not_its_own_is_settled_by_nobody() {
 fn check_asked(found: Found, now: u64, expect: &str) {
     let asking = delivery(Stage::Running, "probe");
     let record = Record::Accepted(asking.clone());
-    let kept = Kept::Reply(Head::bare(200));
+    let kept = Kept::Reply(ReplyHead::without_lines(200));
     assert_eq!(words(asked(Some(&record), &asking, GONE, found, kept.clone(), LEAST, NOW + now)), expect);
     let moved = Record::Accepted(Delivery { tries: 9, ..asking.clone() });
     for other in [None, Some(&moved)] {
@@ -254,10 +254,10 @@ fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown:
     assert_eq!(code(OTHER), "idempotency_key_reused");
     let (found, freed) = (peek(Some(&record), owner, now), release(Some(&record), owner, now));
     if unknown {
-        assert_eq!(found, Peek::Unknown { expires: UNTIL + 100_000 }, "{place}");
+        assert_eq!(found, PeekState::Unknown { expires: UNTIL + 100_000 }, "{place}");
         assert_eq!((code(SAME), freed), ("outcome_unknown", Release::Done));
     } else {
-        assert_eq!((found, freed), (Peek::Running, Release::Running), "{place}");
+        assert_eq!((found, freed), (PeekState::Running, Release::Running), "{place}");
         assert_eq!(code(SAME), "request_in_progress");
         let mut waits = attempt(SAME, "hold");
         waits.terms.wait = 3;

@@ -1,6 +1,6 @@
 //! The stored form of records: every version ever written, pinned by golden files, and bytes that are none.
 use oncekey::{
-    answer::head::Head,
+    answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::fields::Fields,
     key::scoped::ScopedKey,
@@ -31,7 +31,7 @@ fn completed(kept: Kept) -> Record {
 }
 
 fn reply(status: u16, lines: &str) -> Record {
-    completed(Kept::Reply(Head { status, lines: lines.to_owned() }))
+    completed(Kept::Reply(ReplyHead { status, lines: lines.to_owned() }))
 }
 
 fn unknown(cause: Cause, status: Option<u16>) -> Record {
@@ -159,7 +159,7 @@ fn some_claim() -> impl Strategy<Value = Claim> {
 
 fn some_kept() -> impl Strategy<Value = Kept> {
     prop_oneof![
-        (any::<u16>(), any::<String>()).prop_map(|(status, lines)| Kept::Reply(Head { status, lines })),
+        (any::<u16>(), any::<String>()).prop_map(|(status, lines)| Kept::Reply(ReplyHead { status, lines })),
         any::<u16>().prop_map(|status| Kept::Tombstone { status }),
     ]
 }

@@ -2,7 +2,7 @@
 use std::collections::BTreeMap;
 
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     decide::transition::{Given, LONGEST_BY, Step, Won, step},
     errand::{LONGEST_ID, Order},
     policy::{Keep, Policy, Unanswered},
@@ -158,12 +158,12 @@ fn a_history_keeps_its_newest() {
 
 #[test]
 fn what_is_said() {
-    let said = Said::entity("a \"b\"", 2, "{\"transition\":\"on\"},{}");
+    let said = GateAnswer::entity("a \"b\"", 2, "{\"transition\":\"on\"},{}");
     let expect = json!({ "state": "a \"b\"", "version": 2, "history": [{ "transition": "on" }, {}] });
     assert_eq!(serde_json::from_str::<Value>(&said.content).unwrap(), expect);
-    assert_eq!(Said::moved("approved", true).content, "{\"state\":\"approved\",\"won\":true}");
-    assert_eq!(Said::moved("approved", false).content, "{\"state\":\"approved\",\"won\":false}");
-    assert_eq!(Said::entity("pending", 0, "").content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
+    assert_eq!(GateAnswer::transition("approved", true).content, "{\"state\":\"approved\",\"won\":true}");
+    assert_eq!(GateAnswer::transition("approved", false).content, "{\"state\":\"approved\",\"won\":false}");
+    assert_eq!(GateAnswer::entity("pending", 0, "").content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
 }
 
 #[test]

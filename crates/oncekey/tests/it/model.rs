@@ -1,6 +1,6 @@
 //! Random histories of one key, played by a shell that stores what the core decides, against the reference model.
 use oncekey::{
-    answer::{head::Head, peek::Peek, refusal::Refusal},
+    answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
         alarm::{Tidy, alarm, tidy},
         attempt::{Decision, Found, Probed, decide, probed_since},
@@ -62,9 +62,9 @@ fn is_other(attempt: &Attempt) -> bool {
     attempt.fingerprint.to_text() == PRINTS[1]
 }
 
-fn head(status: u16, reply: usize) -> Head {
+fn head(status: u16, reply: usize) -> ReplyHead {
     let fields = Fields::new(format!("content-type,text/plain\nx-reply,{reply}"));
-    Head::keep(status, &fields)
+    ReplyHead::keep(status, &fields)
 }
 
 fn says_retry(refusal: &Refusal) -> bool {
@@ -256,18 +256,18 @@ impl Gate {
         }
     }
 
-    fn look(&self) -> Peek {
+    fn look(&self) -> PeekState {
         let before = self.stored.clone();
         let found = peek(self.record().as_ref(), self.owner, self.now);
         let expect = match self.model.remembered(self.now) {
-            None => Peek::Absent,
+            None => PeekState::Absent,
             Some(known) => match known.fate {
-                Fate::Runs => Peek::Running,
+                Fate::Runs => PeekState::Running,
                 Fate::Answered { status, .. } | Fate::TooLarge { status } => {
-                    Peek::Completed { status, expires: known.until }
+                    PeekState::Completed { status, expires: known.until }
                 }
                 Fate::OwnerDied | Fate::Ambiguous { .. } | Fate::Silent { .. } => {
-                    Peek::Unknown { expires: known.until }
+                    PeekState::Unknown { expires: known.until }
                 }
             },
         };
@@ -279,9 +279,9 @@ impl Gate {
     fn free(&mut self) {
         let found = release(self.record().as_ref(), self.owner, self.now);
         match self.look() {
-            Peek::Absent => assert_eq!(found, Release::Absent),
-            Peek::Running => assert_eq!(found, Release::Running),
-            Peek::Completed { .. } | Peek::Unknown { .. } => {
+            PeekState::Absent => assert_eq!(found, Release::Absent),
+            PeekState::Running => assert_eq!(found, Release::Running),
+            PeekState::Completed { .. } | PeekState::Unknown { .. } => {
                 assert_eq!(found, Release::Done);
                 // Memory counts what the store no longer does.
                 let seen = self.record().map_or(0, |record| record.claim().generation);
@@ -316,7 +316,7 @@ impl Gate {
                     _ => None,
                 };
                 self.check_refusal(&refusal, status, Some(expires));
-                assert_eq!(self.look(), Peek::Unknown { expires });
+                assert_eq!(self.look(), PeekState::Unknown { expires });
             }
             (Probed::Moved, Learnt::Moved) => self.attempt(attempt, waited),
             (found, learnt) => panic!("{found:?} where {learnt:?}"),
@@ -377,7 +377,7 @@ impl Gate {
             }
         }
         assert_eq!(self.stored, None, "storage that is never given back");
-        assert_eq!(self.look(), Peek::Absent);
+        assert_eq!(self.look(), PeekState::Absent);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Random histories of one accepted request, against a model of what was promised: taken once, delivered once, tried
 //! until its retention ends, and never two deliveries at a time.
 use oncekey::{
-    answer::{head::Head, peek::Peek},
+    answer::{head::ReplyHead, peek::PeekState},
     decide::{
         accepted::{Accepting, Heard, Ring, accept, alarm, asked, ring, settle},
         attempt::Found,
@@ -207,7 +207,7 @@ impl World {
         };
         let course = if whole { course(status, &self.terms) } else { broken(status.unwrap_or(0), &self.terms) };
         let (Course::Pass { then, .. } | Course::Refuse { then, .. }) = course;
-        let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
+        let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
         let heard = Heard { status: status.filter(|_| whole), retry_after };
         self.past.push(claim.clone());
         self.owner.running = None;
@@ -316,7 +316,7 @@ impl World {
         let Some(asking) = self.asking.take() else {
             return;
         };
-        let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
+        let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
         let record = self.record();
         let found = Found::of(status);
         match asked(record.as_ref(), &asking, self.owner, found, kept, self.jitter, self.now) {
@@ -354,7 +354,7 @@ impl World {
             // A dead owner's claim is still the last word on its delivery.
             let is_last = matches!(&record, Some(Record::Accepted(delivery)) if delivery.claim == *claim);
             if !is_last {
-                let kept = Kept::Reply(Head::bare(status));
+                let kept = Kept::Reply(ReplyHead::without_lines(status));
                 let settled = settle(record.as_ref(), claim, Then::Keep, kept, heard, 0, self.now);
                 assert_eq!(settled, Settlement::Late);
             }
@@ -374,10 +374,10 @@ impl World {
             Fate::Waits | Fate::Open => "running",
         };
         let found = match peek(self.record().as_ref(), self.owner, self.now) {
-            Peek::Absent => "absent",
-            Peek::Running => "running",
-            Peek::Completed { .. } => "completed",
-            Peek::Unknown { expires } => {
+            PeekState::Absent => "absent",
+            PeekState::Running => "running",
+            PeekState::Completed { .. } => "completed",
+            PeekState::Unknown { expires } => {
                 assert!(expires > self.now, "an unknown fate without an end");
                 "unknown"
             }

@@ -1,11 +1,11 @@
 //! What the gate says: problems, fragments, kept heads, header lines, and the errands between front and object.
 use oncekey::{
     answer::{
-        head::Head,
-        own::Said,
-        peek::Peek,
+        head::ReplyHead,
+        own::GateAnswer,
+        peek::PeekState,
         refusal::Refusal,
-        word::{Reason, Word},
+        word::{BypassReason, StatusWord},
     },
     errand::Errand,
     fingerprint::Fingerprint,
@@ -30,8 +30,8 @@ fn lines(lines: HeaderLines) -> Vec<(String, String)> {
     serde_json::from_str(&lines.into_json()).expect("lines are a list of pairs")
 }
 
-fn keep(status: u16, pairs: &str) -> Head {
-    Head::keep(status, &Fields::new(pairs.to_owned()))
+fn keep(status: u16, pairs: &str) -> ReplyHead {
+    ReplyHead::keep(status, &Fields::new(pairs.to_owned()))
 }
 
 fn values<'a>(lines: &'a [(String, String)], name: &str) -> Vec<&'a str> {
@@ -218,25 +218,30 @@ fn problems_byte_for_byte() {
 #[test]
 fn the_gates_own_answers_byte_for_byte() {
     let key = ScopedKey::parse(SCOPED).unwrap();
-    let check = |said: Said, status: u16, content: &str, word: Option<&str>| {
+    let check = |said: GateAnswer, status: u16, content: &str, word: Option<&str>| {
         assert_eq!((said.status, said.content.as_str()), (status, content));
         let word = word.map(|word| format!(",[\"idempotency-status\",\"{word}\"]")).unwrap_or_default();
         let head = r#"[["content-type","application/json"],["cache-control","no-store"]"#;
         assert_eq!(said.lines.into_json(), format!("{head}{word}]"));
     };
     let expires = 784_111_777_001;
-    check(Said::peek(Peek::Absent), 200, r#"{"state":"absent"}"#, None);
-    check(Said::peek(Peek::Running), 200, r#"{"state":"running"}"#, None);
+    check(GateAnswer::peek(PeekState::Absent), 200, r#"{"state":"absent"}"#, None);
+    check(GateAnswer::peek(PeekState::Running), 200, r#"{"state":"running"}"#, None);
     check(
-        Said::peek(Peek::Completed { status: 201, expires }),
+        GateAnswer::peek(PeekState::Completed { status: 201, expires }),
         200,
         r#"{"state":"completed","status":201,"expires":"1994-11-06T08:49:37Z"}"#,
         None,
     );
-    check(Said::peek(Peek::Unknown { expires }), 200, r#"{"state":"unknown","expires":"1994-11-06T08:49:37Z"}"#, None);
-    check(Said::queued(&key), 202, &format!(r#"{{"status":"queued","id":"{SCOPED}"}}"#), Some("accepted"));
     check(
-        Said::duplicate(&key),
+        GateAnswer::peek(PeekState::Unknown { expires }),
+        200,
+        r#"{"state":"unknown","expires":"1994-11-06T08:49:37Z"}"#,
+        None,
+    );
+    check(GateAnswer::queued(&key), 202, &format!(r#"{{"status":"queued","id":"{SCOPED}"}}"#), Some("accepted"));
+    check(
+        GateAnswer::duplicate(&key),
         202,
         &format!(r#"{{"status":"duplicate_ignored","id":"{SCOPED}"}}"#),
         Some("replayed"),
@@ -259,8 +264,8 @@ fn refusals_with_a_field_of_their_own() {
     assert_eq!(values(&bearer, "www-authenticate"), ["Bearer"]);
 }
 
-fn check_peek(peek: Peek, expect: Value) {
-    let said = Said::peek(peek);
+fn check_peek(peek: PeekState, expect: Value) {
+    let said = GateAnswer::peek(peek);
     assert_eq!(said.status, 200);
     assert_eq!(serde_json::from_str::<Value>(&said.content).ok(), Some(expect));
     assert_eq!(values(&lines(said.lines), "cache-control"), ["no-store"]);
@@ -270,10 +275,13 @@ fn check_peek(peek: Peek, expect: Value) {
 fn peeks() {
     let expires = 784_111_777_001;
     let at = "1994-11-06T08:49:37Z";
-    check_peek(Peek::Absent, json!({"state": "absent"}));
-    check_peek(Peek::Running, json!({"state": "running"}));
-    check_peek(Peek::Completed { status: 201, expires }, json!({"state": "completed", "status": 201, "expires": at}));
-    check_peek(Peek::Unknown { expires }, json!({"state": "unknown", "expires": at}));
+    check_peek(PeekState::Absent, json!({"state": "absent"}));
+    check_peek(PeekState::Running, json!({"state": "running"}));
+    check_peek(
+        PeekState::Completed { status: 201, expires },
+        json!({"state": "completed", "status": 201, "expires": at}),
+    );
+    check_peek(PeekState::Unknown { expires }, json!({"state": "unknown", "expires": at}));
 }
 
 /// What comes, as `name,value` lines, and what is kept, as `name:value` lines.
@@ -324,7 +332,7 @@ fn what_connection_names_is_not_kept() {
 #[test]
 fn what_is_sent_of_a_head() {
     let head = keep(201, "location,/orders/1\nset-cookie,a=1\nset-cookie,b=2\naccess-control-allow-origin,*");
-    let sent = lines(head.sent(Word::Replayed, Some(784_111_777_000)));
+    let sent = lines(head.lines_to_send(StatusWord::Replayed, Some(784_111_777_000)));
     assert_eq!(values(&sent, "location"), ["/orders/1"]);
     assert_eq!(values(&sent, "set-cookie"), ["a=1", "b=2"]);
     assert_eq!(values(&sent, "idempotency-status"), ["replayed"]);
@@ -332,7 +340,7 @@ fn what_is_sent_of_a_head() {
     assert_eq!(values(&sent, "idempotency-expires"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
     assert!(values(&sent, "access-control-expose-headers")[0].contains("Idempotency-Status"));
 
-    let first = lines(keep(201, "location,/orders/1").sent(Word::Executed, None));
+    let first = lines(keep(201, "location,/orders/1").lines_to_send(StatusWord::Executed, None));
     assert_eq!(values(&first, "idempotency-status"), ["executed"]);
     assert!(values(&first, "idempotent-replayed").is_empty());
     assert!(values(&first, "idempotency-expires").is_empty());
@@ -347,17 +355,17 @@ fn statuses_without_content() {
 
 #[test]
 fn words() {
-    let check = |word: Word, expect| assert_eq!(word.as_str(), expect);
-    check(Word::Executed, "executed");
-    check(Word::Replayed, "replayed");
-    check(Word::InProgress, "in-progress");
-    check(Word::Mismatch, "mismatch");
-    check(Word::Unknown, "unknown");
-    check(Word::Refused, "refused");
-    check(Word::Accepted, "accepted");
-    check(Word::Bypassed(Reason::NoKey), "bypassed;reason=no-key");
-    check(Word::Bypassed(Reason::ContentTooLarge), "bypassed;reason=content-too-large");
-    check(Word::Bypassed(Reason::StoreUnavailable), "bypassed;reason=store-unavailable");
+    let check = |word: StatusWord, expect| assert_eq!(word.as_str(), expect);
+    check(StatusWord::Executed, "executed");
+    check(StatusWord::Replayed, "replayed");
+    check(StatusWord::InProgress, "in-progress");
+    check(StatusWord::Mismatch, "mismatch");
+    check(StatusWord::Unknown, "unknown");
+    check(StatusWord::Refused, "refused");
+    check(StatusWord::Accepted, "accepted");
+    check(StatusWord::Bypassed(BypassReason::NoKey), "bypassed;reason=no-key");
+    check(StatusWord::Bypassed(BypassReason::ContentTooLarge), "bypassed;reason=content-too-large");
+    check(StatusWord::Bypassed(BypassReason::StoreUnavailable), "bypassed;reason=store-unavailable");
 }
 
 #[test]
@@ -492,6 +500,6 @@ proptest! {
     fn any_text_makes_a_head(pairs in any::<String>()) {
         let head = keep(200, &pairs);
         assert!(head.lines.is_empty() || head.lines.ends_with('\n'));
-        let _ = lines(head.sent(Word::Replayed, None));
+        let _ = lines(head.lines_to_send(StatusWord::Replayed, None));
     }
 }
