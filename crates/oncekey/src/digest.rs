@@ -14,7 +14,7 @@ impl Digest {
 
     /// Adds one part with its length.
     pub(crate) fn part(&mut self, bytes: &[u8]) {
-        self.raw(&length(bytes.len()));
+        self.raw(&length_prefix(bytes.len()));
         self.raw(bytes);
     }
 
@@ -85,7 +85,7 @@ pub(crate) fn is_digest(text: &str) -> bool {
 }
 
 /// A length as the eight bytes that stand before a part.
-pub(crate) fn length(bytes: usize) -> [u8; 8] {
+pub(crate) fn length_prefix(bytes: usize) -> [u8; 8] {
     // A usize has at most 64 bits on every target that Rust has.
     (bytes as u64).to_be_bytes()
 }
