@@ -2,7 +2,7 @@
 
 use crate::{
     content::{Content, ignore::Ignore},
-    digest::{Digest, is_digest},
+    digest::{LengthPrefixedDigest, is_digest},
     http::{media::media_type, target::Target},
 };
 
@@ -37,13 +37,13 @@ pub fn fingerprint(
     field: &str,
     ignore: &[Ignore],
 ) -> Fingerprint {
-    let mut digest = Digest::new("oncekey fingerprint 1");
-    digest.part(target.method.as_bytes());
-    digest.part(target.path_and_query.as_bytes());
-    digest.optional(content_type.map(media_type).as_deref().map(str::as_bytes));
+    let mut digest = LengthPrefixedDigest::new("oncekey fingerprint 1");
+    digest.add_part(target.method.as_bytes());
+    digest.add_part(target.path_and_query.as_bytes());
+    digest.add_optional(content_type.map(media_type).as_deref().map(str::as_bytes));
     let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
-    digest.optional(codings.as_deref().map(str::as_bytes));
+    digest.add_optional(codings.as_deref().map(str::as_bytes));
     // Last, since its length is not known before it has been written.
-    content.write_canonical(field, ignore, &mut |bytes| digest.raw(bytes));
+    content.write_canonical(field, ignore, &mut |bytes| digest.add_raw(bytes));
     Fingerprint([VERSION, &digest.finish()].concat())
 }

@@ -10,7 +10,7 @@ use sfv::{Parser, StringRef};
 use uuid::{Uuid, fmt::Hyphenated};
 
 /// The most characters a key may have, after unquoting.
-pub const LONGEST: usize = 255;
+pub const LONGEST_KEY: usize = 255;
 
 /// The client's value, one per intent: 1 to 255 printable ASCII characters, not all of them spaces.
 ///
@@ -34,7 +34,7 @@ impl Key {
         }
         if value.starts_with('"') {
             let string = Parser::new(value).parse_item::<Cow<'_, StringRef>>();
-            return string.map_or_else(|_| Err(malformed(value)), |key| Key::from_content(key.as_str()));
+            return string.map_or_else(|_| Err(why_malformed(value)), |key| Key::from_content(key.as_str()));
         }
         if value.contains(',') {
             return Err(InvalidKey::Repeated);
@@ -50,7 +50,7 @@ impl Key {
         if !value.bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
             return Err(if value.is_ascii() { InvalidKey::Malformed } else { InvalidKey::NotAscii });
         }
-        if value.len() > LONGEST {
+        if value.len() > LONGEST_KEY {
             return Err(InvalidKey::TooLong { length: value.len() });
         }
         if value.bytes().all(|byte| byte == b' ') {
@@ -76,7 +76,7 @@ impl Key {
 pub enum InvalidKey {
     /// Empty, or spaces only.
     Blank,
-    /// Longer than [`LONGEST`] characters after unquoting.
+    /// Longer than [`LONGEST_KEY`] characters after unquoting.
     TooLong {
         /// The length found, in bytes.
         length: usize,
@@ -119,14 +119,14 @@ impl InvalidKey {
 
 /// Whether `text` can be a key. Small enough for the browser: it needs no parser.
 pub fn is_key(text: &str) -> bool {
-    matches!(text.len(), 1..=LONGEST)
+    matches!(text.len(), 1..=LONGEST_KEY)
         && text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
         && text.bytes().any(|byte| byte != b' ')
 }
 
 /// A key as a structured-field String (RFC 9651 §4.1.6): quoted, with `"` and `\` escaped.
 #[allow(clippy::single_char_add_str, reason = "`push` encodes any character: more code for the browser module")]
-pub fn quote(key: &str) -> String {
+pub fn quote_key(key: &str) -> String {
     let mut quoted = String::from("\"");
     for (place, byte) in key.bytes().enumerate() {
         if matches!(byte, b'"' | b'\\') {
@@ -139,7 +139,7 @@ pub fn quote(key: &str) -> String {
 }
 
 /// Tells two strings apart from one that is broken: only the words of the refusal depend on it.
-fn malformed(value: &str) -> InvalidKey {
+fn why_malformed(value: &str) -> InvalidKey {
     let mut bytes = value.bytes().skip(1);
     while let Some(byte) = bytes.next() {
         match byte {

@@ -1,8 +1,8 @@
 //! The scoped key, which scope and key become.
 
 use crate::{
-    digest::{Digest, is_digest},
-    key::{InvalidKey, Key, quote, scope::Scope},
+    digest::{LengthPrefixedDigest, is_digest},
+    key::{InvalidKey, Key, quote_key, scope::Scope},
 };
 
 /// Scope and key together, as an opaque text of 43 characters of `[A-Za-z0-9_-]`: names the object, and is the key
@@ -18,14 +18,14 @@ impl ScopedKey {
         if scope.is_anonymous() && key.uuid().is_none() {
             return Err(InvalidKey::NotUuid);
         }
-        let mut digest = Digest::new("oncekey scoped key 1");
-        digest.part(scope.host.as_bytes());
+        let mut digest = LengthPrefixedDigest::new("oncekey scoped key 1");
+        digest.add_part(scope.host.as_bytes());
         for (attribute, value) in &scope.attributes {
-            digest.optional(Some(attribute.as_bytes()));
-            digest.part(value.as_bytes());
+            digest.add_optional(Some(attribute.as_bytes()));
+            digest.add_part(value.as_bytes());
         }
-        digest.optional(None);
-        digest.part(key.as_str().as_bytes());
+        digest.add_optional(None);
+        digest.add_part(key.as_str().as_bytes());
         Ok(ScopedKey(digest.finish()))
     }
 
@@ -41,6 +41,6 @@ impl ScopedKey {
 
     /// The value of the header field towards the origin: a structured-field String.
     pub fn to_header(&self) -> String {
-        quote(&self.0)
+        quote_key(&self.0)
     }
 }

@@ -17,7 +17,7 @@ use oncekey::{
         retry_after::retry_after,
         target,
     },
-    key::{Key, is_key, quote, scoped::ScopedKey},
+    key::{Key, is_key, quote_key, scoped::ScopedKey},
     policy::Policy,
     stored::record::Record,
 };
@@ -187,7 +187,7 @@ fn the_header() {
         let value = text(bytes);
         if let Ok(key) = Key::from_header(&value) {
             assert!(is_key(key.as_str()));
-            assert_eq!(Key::from_header(&quote(key.as_str())), Ok(key));
+            assert_eq!(Key::from_header(&quote_key(key.as_str())), Ok(key));
         }
         let _ = (cookie(&value, "session"), ScopedKey::parse(&value), Plan::parse(&value));
         let _ = retry_after(&value, None, 0);

@@ -8,7 +8,7 @@ use oncekey::{
     key::{
         InvalidKey, Key, is_key,
         mint::{mint_v4, mint_v7},
-        quote,
+        quote_key,
         scope::Scope,
         scoped::ScopedKey,
     },
@@ -87,7 +87,7 @@ fn length_is_counted_after_unquoting() {
     };
     for length in [1, 254, 255, 256, 10_000] {
         check(length, &"x".repeat(length));
-        check(length, &quote(&"\"".repeat(length)));
+        check(length, &quote_key(&"\"".repeat(length)));
         check(length, &format!("\"{}\";a=1", "y".repeat(length)));
     }
 }
@@ -197,7 +197,7 @@ proptest! {
         rest in prop_oneof![8 => Just(""), 1 => Just(";"), 1 => Just(" "), 1 => Just(", \"a\""), 1 => Just("a")],
     ) {
         agree(&format!("\"{value}\"{}{rest}", parameters.concat()));
-        agree(&format!("{}{}{rest}", quote(&value), parameters.concat()));
+        agree(&format!("{}{}{rest}", quote_key(&value), parameters.concat()));
     }
 
     #[test]
@@ -231,8 +231,8 @@ proptest! {
 
     #[test]
     fn a_quoted_key_is_read_back(value in "[ -~]{1,255}".prop_filter("blank", |value| is_key(value))) {
-        let key = Key::from_header(&quote(&value)).unwrap();
+        let key = Key::from_header(&quote_key(&value)).unwrap();
         assert_eq!(key.as_str(), value);
-        assert_eq!(Key::from_header(&format!(" {};a=\"x, y\" ", quote(&value))), Ok(key));
+        assert_eq!(Key::from_header(&format!(" {};a=\"x, y\" ", quote_key(&value))), Ok(key));
     }
 }
