@@ -2,7 +2,7 @@
 
 use oncekey::{
     answer::{peek::PeekState, refusal::Refusal},
-    decide::look::{self, Release},
+    decide::look::{self, ReleaseDecision},
     errand::MAX_PEEK_WAIT,
     http::{lines::HeaderLines, negotiate::Audience},
 };
@@ -18,7 +18,7 @@ impl Object {
     pub async fn peek(&self, wait: u32) -> Result<PeekState, Failure> {
         let look = || -> Result<PeekState, Failure> {
             Ok(match self.store.load()?.found() {
-                Found::Readable(record) => look::peek(record.as_ref(), owner(&self.live), clock()),
+                Found::Readable(record) => look::peek_record(record.as_ref(), owner(&self.live), clock()),
                 Found::Unreadable => PeekState::Unknown { expires: clock() },
             })
         };
@@ -37,20 +37,20 @@ impl Object {
     pub fn release(&self) -> Result<Response, Failure> {
         let (release, generation) = match self.store.load()?.found() {
             Found::Readable(record) => (
-                look::release(record.as_ref(), owner(&self.live), clock()),
+                look::decide_release(record.as_ref(), owner(&self.live), clock()),
                 record.map_or(0, |record| record.claim().generation),
             ),
-            Found::Unreadable => (Release::Done, 0),
+            Found::Unreadable => (ReleaseDecision::Done, 0),
         };
         let refusal = match release {
-            Release::Done => {
+            ReleaseDecision::Done => {
                 // The next claim must not look like the one that is forgotten here.
                 self.live.set_latest(self.live.latest().max(generation));
                 self.store.clear()?;
                 return message::response(204, HeaderLines::default(), &JsValue::NULL);
             }
-            Release::Absent => Refusal::NothingRemembered,
-            Release::Running => Refusal::StillRunning,
+            ReleaseDecision::Absent => Refusal::NothingRemembered,
+            ReleaseDecision::Running => Refusal::StillRunning,
         };
         message::said(refusal.render(&Audience::default(), None))
     }

@@ -6,7 +6,7 @@ use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Uint8Array};
 use oncekey::{
     answer::head::ReplyHead,
-    decide::attempt::Found,
+    decide::attempt::ProbeResult,
     errand::ERRAND,
     http::{
         fields::{Fields, content_fields},
@@ -29,7 +29,7 @@ impl Object {
         request: &Request,
         attempt: &Attempt,
         path: &str,
-    ) -> (Found, ReplyHead, Option<Uint8Array>) {
+    ) -> (ProbeResult, ReplyHead, Option<Uint8Array>) {
         let seconds = attempt.terms.lease.min(attempt.terms.patience);
         let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
         let asked = self.look_up(request, attempt, path);
@@ -37,7 +37,7 @@ impl Object {
         match select(asked, timer).await {
             Either::Left((Ok(Some(found)), _)) => found,
             Either::Left((Ok(None) | Err(_), _)) | Either::Right(_) => {
-                (Found::Unclear, ReplyHead::without_lines(0), None)
+                (ProbeResult::Unclear, ReplyHead::without_lines(0), None)
             }
         }
     }
@@ -47,7 +47,7 @@ impl Object {
         request: &Request,
         attempt: &Attempt,
         path: &str,
-    ) -> Result<Option<(Found, ReplyHead, Option<Uint8Array>)>, Failure> {
+    ) -> Result<Option<(ProbeResult, ReplyHead, Option<Uint8Array>)>, Failure> {
         let Some(origin) = &self.gate.origin else {
             return Ok(None);
         };
@@ -62,7 +62,7 @@ impl Object {
         let parts = split_url(&url);
         let question = message::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
         let response: Response = settled(origin.fetch(&question, RequestInit::to_origin())?).await?;
-        let found = Found::of(Some(response.status()));
+        let found = ProbeResult::of(Some(response.status()));
         let head = ReplyHead::keep(response.status(), &Fields::new(head::pairs(&response.headers())));
         let buffer: ArrayBuffer = settled(response.array_buffer()?).await?;
         let bytes = Uint8Array::new(&buffer);

@@ -7,7 +7,7 @@ use crate::{
 
 /// What the alarm does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tidy {
+pub enum AlarmDecision {
     /// Give the storage back.
     Delete,
     /// Ring again then.
@@ -15,10 +15,10 @@ pub enum Tidy {
 }
 
 /// What the alarm does with the record that it finds.
-pub fn tidy(record: Option<&Record>, owner: Owner, now: Millis) -> Tidy {
+pub fn decide_alarm(record: Option<&Record>, owner: Owner, now: Millis) -> AlarmDecision {
     match record {
-        Some(record) if lives(record, owner, now) => Tidy::Later(record.expires().max(later_by(now, 1))),
-        _ => Tidy::Delete,
+        Some(record) if lives(record, owner, now) => AlarmDecision::Later(record.expires().max(later_by(now, 1))),
+        _ => AlarmDecision::Delete,
     }
 }
 
@@ -26,7 +26,7 @@ pub fn tidy(record: Option<&Record>, owner: Owner, now: Millis) -> Tidy {
 const SLACK: u32 = 5;
 
 /// When the alarm must ring first for a claim. An answer that takes longer than [`SLACK`], and a claim that nobody
-/// settles, are found by [`tidy`] to live on, and the alarm is set anew.
-pub fn alarm(claim: &Claim, now: Millis) -> Millis {
+/// settles, are found by [`decide_alarm`] to live on, and the alarm is set anew.
+pub fn first_alarm(claim: &Claim, now: Millis) -> Millis {
     later_by(later_by(now, claim.retention), SLACK)
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// What is known of a key, without changing it.
-pub fn peek(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
+pub fn peek_record(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
     match record.filter(|r| lives(r, owner, now)) {
         None => PeekState::Absent,
         Some(Record::Claimed(claim)) if owner.owns(claim) => PeekState::Running,
@@ -30,7 +30,7 @@ pub fn peek(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
 
 /// What a release by the operator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Release {
+pub enum ReleaseDecision {
     /// Delete what is stored: 204.
     Done,
     /// Nothing was stored: 404.
@@ -40,10 +40,10 @@ pub enum Release {
 }
 
 /// What a release by the operator does.
-pub fn release(record: Option<&Record>, owner: Owner, now: Millis) -> Release {
-    match peek(record, owner, now) {
-        PeekState::Absent => Release::Absent,
-        PeekState::Running => Release::Running,
-        PeekState::Completed { .. } | PeekState::Unknown { .. } => Release::Done,
+pub fn decide_release(record: Option<&Record>, owner: Owner, now: Millis) -> ReleaseDecision {
+    match peek_record(record, owner, now) {
+        PeekState::Absent => ReleaseDecision::Absent,
+        PeekState::Running => ReleaseDecision::Running,
+        PeekState::Completed { .. } | PeekState::Unknown { .. } => ReleaseDecision::Done,
     }
 }

@@ -1,7 +1,7 @@
 //! The state machine: what now, for this record, this owner, this attempt, at this time.
 //!
 //! A key is free, claimed by one execution, completed, or of unknown fate. [`decide`] is asked for every
-//! attempt, [`settle`] when an execution ends, [`tidy`] when the alarm rings. The shell stores what they
+//! attempt, [`settle_attempt`] when an execution ends, [`decide_alarm`] when the alarm rings. The shell stores what they
 //! return in the same synchronous section in which it asked.
 //!
 //! | record | fingerprint | owner | `unanswered` | decision |

@@ -16,26 +16,26 @@ use crate::{
 
 /// How an execution's first caller is answered, and what the record becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Course {
+pub enum EffectOutcome {
     /// The origin's answer goes on as it is.
     Pass {
         /// The word in `Idempotency-Status`.
         word: StatusWord,
         /// What the record becomes once the answer is complete.
-        then: Then,
+        then: RecordChange,
     },
     /// The gate answers.
     Refuse {
         /// What is said.
         refusal: Refusal,
         /// What the record becomes.
-        then: Then,
+        then: RecordChange,
     },
 }
 
 /// What an execution's end does to the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum RecordChange {
     /// The answer is remembered.
     Keep,
     /// The key is free again.
@@ -50,47 +50,50 @@ pub enum Then {
 }
 
 /// Reads what came of the effect: the origin's status, or `None` where no answer began.
-pub fn course(status: Option<u16>, terms: &Terms) -> Course {
-    let pass = |then| Course::Pass { word: StatusWord::Executed, then };
+pub fn outcome_of_status(status: Option<u16>, terms: &Terms) -> EffectOutcome {
+    let pass = |then| EffectOutcome::Pass { word: StatusWord::Executed, then };
     match status.map_or(StatusClass::Unanswered, classify) {
-        StatusClass::Done => pass(Then::Keep),
+        StatusClass::Done => pass(RecordChange::Keep),
         StatusClass::Declined => pass(match terms.keep {
-            Keep::Success => Then::Release,
-            Keep::Definite => Then::Keep,
+            Keep::Success => RecordChange::Release,
+            Keep::Definite => RecordChange::Keep,
         }),
-        StatusClass::NeverConsumes => pass(Then::Release),
+        StatusClass::NeverConsumes => pass(RecordChange::Release),
         StatusClass::NeverReached => {
-            Course::Refuse { refusal: Refusal::OriginUnreachable { status }, then: Then::Release }
+            EffectOutcome::Refuse { refusal: Refusal::OriginUnreachable { status }, then: RecordChange::Release }
         }
         StatusClass::Ambiguous => match terms.server_error {
-            ServerError::Release => pass(Then::Release),
-            ServerError::Keep => pass(Then::Keep),
-            ServerError::Hold => {
-                Course::Pass { word: StatusWord::Unknown, then: Then::Hold { cause: Cause::Ambiguous, status } }
-            }
+            ServerError::Release => pass(RecordChange::Release),
+            ServerError::Keep => pass(RecordChange::Keep),
+            ServerError::Hold => EffectOutcome::Pass {
+                word: StatusWord::Unknown,
+                then: RecordChange::Hold { cause: Cause::Ambiguous, status },
+            },
         },
-        StatusClass::Unanswered => lost(status, terms),
+        StatusClass::Unanswered => outcome_without_answer(status, terms),
     }
 }
 
 /// The course of an answer whose content broke off.
-pub fn broken(status: u16, terms: &Terms) -> Course {
+pub fn outcome_of_broken_answer(status: u16, terms: &Terms) -> EffectOutcome {
     match classify(status) {
         StatusClass::NeverConsumes | StatusClass::NeverReached => {
-            Course::Pass { word: StatusWord::Executed, then: Then::Release }
+            EffectOutcome::Pass { word: StatusWord::Executed, then: RecordChange::Release }
         }
         StatusClass::Done | StatusClass::Declined | StatusClass::Ambiguous | StatusClass::Unanswered => {
-            lost(Some(status), terms)
+            outcome_without_answer(Some(status), terms)
         }
     }
 }
 
-fn lost(status: Option<u16>, terms: &Terms) -> Course {
+fn outcome_without_answer(status: Option<u16>, terms: &Terms) -> EffectOutcome {
     match terms.unanswered {
-        Unanswered::Rerun => Course::Refuse { refusal: Refusal::OriginUnanswered { status }, then: Then::Release },
-        Unanswered::Hold | Unanswered::Probe(_) => Course::Refuse {
+        Unanswered::Rerun => {
+            EffectOutcome::Refuse { refusal: Refusal::OriginUnanswered { status }, then: RecordChange::Release }
+        }
+        Unanswered::Hold | Unanswered::Probe(_) => EffectOutcome::Refuse {
             refusal: Refusal::OutcomeUnknown { status },
-            then: Then::Hold { cause: Cause::Unanswered, status },
+            then: RecordChange::Hold { cause: Cause::Unanswered, status },
         },
     }
 }
@@ -107,16 +110,22 @@ pub enum Settlement {
 }
 
 /// Settles a claim. `kept` counts where the answer is remembered.
-pub fn settle(record: Option<&Record>, claim: &Claim, then: Then, kept: Kept, now: Millis) -> Settlement {
+pub fn settle_attempt(
+    record: Option<&Record>,
+    claim: &Claim,
+    then: RecordChange,
+    kept: Kept,
+    now: Millis,
+) -> Settlement {
     match record {
         Some(Record::Claimed(held)) if held == claim => {}
         _ => return Settlement::Late,
     }
     let expires = later_by(now, claim.retention);
     match then {
-        Then::Release => Settlement::Release,
-        Then::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        Then::Hold { cause, status } => {
+        RecordChange::Release => Settlement::Release,
+        RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
+        RecordChange::Hold { cause, status } => {
             Settlement::Store(Record::Unknown { claim: claim.clone(), expires, cause, status })
         }
     }

@@ -84,7 +84,7 @@ pub enum Expect {
 
 /// What the first caller must hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum DeliveryAnswer {
     Answer { word: &'static str },
     Problem { code: &'static str, status: Option<u16> },
 }
@@ -165,8 +165,8 @@ impl Model {
     }
 
     /// The execution ends; `reply` names its answer.
-    pub fn ended(&mut self, end: End, terms: &Terms, reply: usize, now: u64) -> Heard {
-        let answer = |word| Heard::Answer { word };
+    pub fn ended(&mut self, end: End, terms: &Terms, reply: usize, now: u64) -> DeliveryAnswer {
+        let answer = |word| DeliveryAnswer::Answer { word };
         let (fate, heard) = match end {
             End::Whole { status, class, large } => {
                 let kept = Some(if large { Fate::TooLarge { status } } else { Fate::Answered { reply, status } });
@@ -175,7 +175,7 @@ impl Model {
                     StatusClass::Declined if terms.keep == Keep::Definite => (kept, answer("executed")),
                     StatusClass::Declined | StatusClass::NeverConsumes => (None, answer("executed")),
                     StatusClass::NeverReached => {
-                        (None, Heard::Problem { code: "origin_unreachable", status: Some(status) })
+                        (None, DeliveryAnswer::Problem { code: "origin_unreachable", status: Some(status) })
                     }
                     StatusClass::Ambiguous => match terms.server_error {
                         ServerError::Release => (None, answer("executed")),
@@ -223,10 +223,10 @@ impl Model {
     }
 }
 
-fn silence(status: Option<u16>, terms: &Terms) -> (Option<Fate>, Heard) {
+fn silence(status: Option<u16>, terms: &Terms) -> (Option<Fate>, DeliveryAnswer) {
     let (fate, code) = match terms.unanswered {
         Unanswered::Rerun => (None, "origin_unanswered"),
         Unanswered::Hold | Unanswered::Probe(_) => (Some(Fate::Silent { status }), "outcome_unknown"),
     };
-    (fate, Heard::Problem { code, status })
+    (fate, DeliveryAnswer::Problem { code, status })
 }
