@@ -8,7 +8,7 @@ use std::rc::Rc;
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
-    decide::transition::{Given, Outgoing, Step, step},
+    decide::transition::{OutgoingEffect, TransitionContent, TransitionDecision, decide_transition},
     errand::{Errand, Order, is_handed_over},
     http::target::split_url,
     policy::Machine,
@@ -97,16 +97,16 @@ impl EntityObject {
         let Some(transition) = machine.transitions.iter().find(|transition| transition.name == name) else {
             return Ok(Err(Refusal::NoSuchEndpoint));
         };
-        let given = match Given::parse(content) {
+        let given = match TransitionContent::parse(content) {
             Ok(given) => given,
             Err(refusal) => return Ok(Err(refusal)),
         };
         let now = clock();
-        match step(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
+        match decide_transition(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
             Err(why) => Ok(Err(Refusal::KeyInvalid(why))),
-            Ok(Step::There) => Ok(Ok(GateAnswer::transition(&transition.to, false))),
-            Ok(Step::Conflict(refusal)) => Ok(Err(refusal)),
-            Ok(Step::Won(won)) => {
+            Ok(TransitionDecision::There) => Ok(Ok(GateAnswer::transition(&transition.to, false))),
+            Ok(TransitionDecision::Conflict(refusal)) => Ok(Err(refusal)),
+            Ok(TransitionDecision::Won(won)) => {
                 let kv = self.storage.kv();
                 let version = won.entity.version;
                 // The alarm first and the entity last: should either fail, what was written before counts for nothing.
@@ -189,7 +189,7 @@ fn row(kind: char, version: u32) -> String {
 }
 
 /// An effect as its row: terms, head, content.
-fn outgoing(effect: &Outgoing, url: &str) -> JsValue {
+fn outgoing(effect: &OutgoingEffect, url: &str) -> JsValue {
     let content = Uint8Array::from(effect.content.as_bytes());
     Array::of3(&effect.attempt.encode().into(), &Held::json(url).encode().into(), &content).into()
 }

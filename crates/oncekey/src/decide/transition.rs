@@ -33,12 +33,12 @@ pub const LONGEST_CONTENT: u64 = 900_000;
 
 /// A caller's content: nothing, or JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given<'t> {
+pub struct TransitionContent<'t> {
     text: Option<&'t str>,
     by: Option<&'t str>,
 }
 
-impl<'t> Given<'t> {
+impl<'t> TransitionContent<'t> {
     /// Reads a transition's content.
     pub fn parse(bytes: &'t [u8]) -> Result<Self, Refusal> {
         if bytes.is_empty() {
@@ -63,9 +63,9 @@ impl<'t> Given<'t> {
 
 /// What becomes of a transition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum TransitionDecision {
     /// The caller wins: store all of it in one write.
-    Won(Box<Won>),
+    Won(Box<WonTransition>),
     /// It is there already.
     There,
     /// Its state does not allow it.
@@ -74,18 +74,18 @@ pub enum Step {
 
 /// What the winner's transition stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Won {
+pub struct WonTransition {
     /// The entity as it now is.
     pub entity: Entity,
     /// What its history gets under the entity's version: JSON, as it is told and as it is stored.
     pub entry: String,
     /// What its outbox gets under the entity's version.
-    pub effect: Option<Outgoing>,
+    pub effect: Option<OutgoingEffect>,
 }
 
 /// An effect on its way: what is handed to the object of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingEffect {
     /// On which terms.
     pub attempt: Attempt,
     /// Path and query at the origin.
@@ -96,22 +96,22 @@ pub struct Outgoing {
 
 /// Decides on a transition of an entity; `None` is one of which nothing is stored. An error only where no key can be
 /// made of the names.
-pub fn step(
+pub fn decide_transition(
     policy: &Policy,
     machine: &Machine,
     transition: &Transition,
     id: &str,
     entity: Option<&Entity>,
-    given: &Given<'_>,
+    given: &TransitionContent<'_>,
     now: Millis,
-) -> Result<Step, InvalidKey> {
+) -> Result<TransitionDecision, InvalidKey> {
     let fresh = Entity { state: machine.initial.clone(), version: 0, ran: Vec::new(), pending: Vec::new() };
     let mut entity = entity.cloned().unwrap_or(fresh);
     if entity.state == transition.to {
-        return Ok(Step::There);
+        return Ok(TransitionDecision::There);
     }
     if !transition.from.contains(&entity.state) {
-        return Ok(Step::Conflict(Refusal::StateConflict { state: entity.state }));
+        return Ok(TransitionDecision::Conflict(Refusal::StateConflict { state: entity.state }));
     }
     entity.state.clone_from(&transition.to);
     entity.version = entity.version.saturating_add(1);
@@ -119,25 +119,25 @@ pub fn step(
     if let Some(path) = &transition.effect {
         // A transition that comes round again has an effect of its own.
         let again = entity.ran.contains(&transition.name).then_some(entity.version);
-        effect = Some(outgoing(policy, path, &machine.name, id, &transition.name, again, given)?);
+        effect = Some(outgoing_effect(policy, path, &machine.name, id, &transition.name, again, given)?);
         entity.pending.push(entity.version);
         if again.is_none() {
             entity.ran.push(transition.name.clone());
         }
     }
     let entry = to_json(&Entry { transition: &transition.name, time: rfc3339(now), by: given.by.map(RawJson) });
-    Ok(Step::Won(Box::new(Won { entity, entry, effect })))
+    Ok(TransitionDecision::Won(Box::new(WonTransition { entity, entry, effect })))
 }
 
-fn outgoing(
+fn outgoing_effect(
     policy: &Policy,
     path: &str,
     machine: &str,
     id: &str,
     transition: &str,
     again: Option<u32>,
-    given: &Given<'_>,
-) -> Result<Outgoing, InvalidKey> {
+    given: &TransitionContent<'_>,
+) -> Result<OutgoingEffect, InvalidKey> {
     let content = to_json(&EffectContent { machine, id, transition, body: given.text.map(RawJson) });
     let mut scope = Scope::new("");
     scope.add("machine", machine);
@@ -149,7 +149,7 @@ fn outgoing(
     let terms = Terms { keep: Keep::Definite, ..Terms::of(policy, route) };
     let scoped_key = ScopedKey::derive(&scope, &Key::from_content(&key)?)?;
     let attempt = Attempt::of_json(policy, scoped_key, path, content.as_bytes(), &[], terms);
-    Ok(Outgoing { attempt, path: path.to_owned(), content })
+    Ok(OutgoingEffect { attempt, path: path.to_owned(), content })
 }
 
 /// An entry of a history.
