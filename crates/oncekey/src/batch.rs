@@ -42,58 +42,61 @@ const WAITING: usize = 4_194_304;
 /// An item is begun when no other of its key is under way or before it in the line, so that of one key the first in
 /// the list runs first.
 #[derive(Debug, Default)]
-pub struct Line {
+pub struct ItemLine {
     /// At most [`WINDOW`] or a queue's batch: too few for anything cleverer than a list.
-    places: Vec<(Option<ScopedKey>, Stage)>,
+    places: Vec<(Option<ScopedKey>, ItemState)>,
     /// How many items have left the line at its front.
     gone: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ItemState {
     Waits,
     Runs,
     Done,
 }
 
-impl Line {
+impl ItemLine {
     /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
     pub fn has_room(&self, answers: usize, bytes: usize) -> bool {
         self.places.len().max(answers) < WINDOW && bytes < WAITING
     }
 
     /// An item joins at the end; says its number, counted from 0. One without a key needs nothing done.
-    pub fn join(&mut self, key: Option<&ScopedKey>) -> usize {
+    pub fn join_item(&mut self, key: Option<&ScopedKey>) -> usize {
         let number = self.gone + self.places.len();
-        self.places.push((key.cloned(), if key.is_some() { Stage::Waits } else { Stage::Done }));
-        self.leave();
+        self.places.push((key.cloned(), if key.is_some() { ItemState::Waits } else { ItemState::Done }));
+        self.drop_done();
         number
     }
 
     /// The item to begin now, if one can be.
-    pub fn begin(&mut self) -> Option<usize> {
-        if self.places.iter().filter(|(_, stage)| *stage == Stage::Runs).count() >= MOST {
+    pub fn begin_next(&mut self) -> Option<usize> {
+        if self.places.iter().filter(|(_, stage)| *stage == ItemState::Runs).count() >= MOST {
             return None;
         }
         let is_free = |at: usize, key: &Option<ScopedKey>| {
-            !self.places.iter().take(at).any(|(other, stage)| other == key && *stage != Stage::Done)
+            !self.places.iter().take(at).any(|(other, stage)| other == key && *stage != ItemState::Done)
         };
-        let at =
-            self.places.iter().enumerate().position(|(at, (key, stage))| *stage == Stage::Waits && is_free(at, key))?;
-        self.places.get_mut(at)?.1 = Stage::Runs;
+        let at = self
+            .places
+            .iter()
+            .enumerate()
+            .position(|(at, (key, stage))| *stage == ItemState::Waits && is_free(at, key))?;
+        self.places.get_mut(at)?.1 = ItemState::Runs;
         Some(self.gone + at)
     }
 
     /// An item is done with.
-    pub fn end(&mut self, number: usize) {
+    pub fn end_item(&mut self, number: usize) {
         if let Some(place) = number.checked_sub(self.gone).and_then(|at| self.places.get_mut(at)) {
-            place.1 = Stage::Done;
+            place.1 = ItemState::Done;
         }
-        self.leave();
+        self.drop_done();
     }
 
-    fn leave(&mut self) {
-        let done = self.places.iter().take_while(|(_, stage)| *stage == Stage::Done).count();
+    fn drop_done(&mut self) {
+        let done = self.places.iter().take_while(|(_, stage)| *stage == ItemState::Done).count();
         self.places.drain(..done);
         self.gone += done;
     }
@@ -101,7 +104,7 @@ impl Line {
 
 /// Where the list of a batch is in its content, and how an item is sent: what its route says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BatchPlan {
     item_key: Vec<String>,
     path: String,
     ignore: Vec<Ignore>,
@@ -110,7 +113,7 @@ pub struct Plan {
     head: Held,
 }
 
-impl Plan {
+impl BatchPlan {
     /// `origin`: scheme and host that the caller used; `fields`: its head, which every item has too, but for what
     /// describes the content.
     pub fn new(
@@ -129,7 +132,7 @@ impl Plan {
             ignore,
             terms: Terms::of(policy, route),
             scope,
-            head: Held::json(&[origin, item.1].concat()).with(&of_item(fields)),
+            head: Held::json(&[origin, item.1].concat()).with(&item_fields(fields)),
         }
     }
 
@@ -139,7 +142,7 @@ impl Plan {
     }
 
     /// Reads an element of the list, as written.
-    pub fn item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
+    pub fn attempt_of_item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
         let key = match select(element, &self.item_key) {
             Selected::Nothing => return Err(Refusal::KeyMissing),
             Selected::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
@@ -153,7 +156,7 @@ impl Plan {
 }
 
 /// What an item has of the caller's head: its answer is to be JSON, not what a browser would show.
-fn of_item(fields: &Fields) -> Fields {
+fn item_fields(fields: &Fields) -> Fields {
     let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
     let mut kept = String::new();
     for (name, value) in fields.pairs() {
@@ -170,7 +173,7 @@ fn of_item(fields: &Fields) -> Fields {
 }
 
 /// The list in a batch's content, as written.
-pub fn list<'t>(
+pub fn items_of<'t>(
     content_type: Option<&str>,
     content_encoding: Option<&str>,
     bytes: &'t [u8],
@@ -188,7 +191,7 @@ pub fn list<'t>(
 }
 
 /// The head of a batch's answer, 207 (RFC 4918 §13).
-pub fn lines() -> HeaderLines {
+pub fn batch_head() -> HeaderLines {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
@@ -200,7 +203,7 @@ pub fn lines() -> HeaderLines {
 ///
 /// JSON that any reader can take stands as it came; other content is a base64 string (RFC 4648 §4), and the item says
 /// so.
-pub fn told(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
+pub fn item_answer(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
     let (body, encoding, omitted) = match content {
         None => (None, None, Some(true)),
         Some([]) if has_no_content(status) => (None, None, None),
