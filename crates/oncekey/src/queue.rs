@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Where a queue's message is aimed: no client sends it, and the origin has a name of its own.
-pub const HOST: &str = "http://queue.invalid";
+pub const QUEUE_HOST: &str = "http://queue.invalid";
 
 /// Seconds: the longest delay of a message that a queue takes.
 const LONGEST_DELAY: u64 = 43_200;
@@ -38,7 +38,7 @@ pub enum Receipt {
 /// | replayed; completed, but not kept (409 and refused) | taken |
 /// | executed: never consumes, ambiguous | again |
 /// | in progress, mismatch, unknown, any other refusal, none | again |
-pub fn receipt(status: u16, word: Option<&str>) -> Receipt {
+pub fn read_receipt(status: u16, word: Option<&str>) -> Receipt {
     let is_taken = match word {
         Some(word) if word == StatusWord::Executed.as_str() => {
             matches!(classify(status), StatusClass::Done | StatusClass::Declined)
@@ -53,7 +53,7 @@ pub fn receipt(status: u16, word: Option<&str>) -> Receipt {
 /// A queue's message as an attempt. Its key is the string at the queue's pointer, else the message's id. `None` for a
 /// message that is never sent: its content is no JSON, or what should be its key is none, so that a second delivery
 /// could not be told from it.
-pub fn message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Option<Attempt> {
+pub fn attempt_of_message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Option<Attempt> {
     let text = json_text(content).ok()?;
     let held = match &queue.key {
         None => None,
@@ -73,7 +73,7 @@ pub fn message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Opti
 
 /// Seconds after which a message is delivered again. `attempts`: how often it was, 1 or more; `jitter` is a fraction
 /// of 2^32; `retry_after`: milliseconds that the origin asked for.
-pub fn delay(attempts: u32, jitter: u32, retry_after: u64) -> u32 {
+pub fn redelivery_delay(attempts: u32, jitter: u32, retry_after: u64) -> u32 {
     let delay = backoff(attempts, DELAYS.0, DELAYS.1, jitter, retry_after).div_ceil(1000);
     u32::try_from(delay.clamp(1, LONGEST_DELAY)).unwrap_or(1)
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use js_sys::Uint8Array;
 use oncekey::{
     answer::refusal::Refusal,
-    call::Failed,
+    call::CallFailure,
     errand::Errand,
     http::{cookie::cookie, fields::Fields, target::UrlParts},
     key::{InvalidKey, scope::Scope, scoped::ScopedKey},
@@ -92,8 +92,8 @@ impl Front<'_> {
     }
 
     /// One call to the key's object.
-    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failed> {
-        let headers = self.stripped().map_err(|_| Failed::Unreached)?;
+    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, CallFailure> {
+        let headers = self.stripped().map_err(|_| CallFailure::Unreached)?;
         ask(self.gate, key, errand, self.request, &headers, body).await
     }
 

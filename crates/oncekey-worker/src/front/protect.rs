@@ -5,7 +5,7 @@ use oncekey::{
         refusal::Refusal,
         word::{BypassReason, StatusWord},
     },
-    call::Failed,
+    call::CallFailure,
     content::{Content, choose_key, may_hold_key},
     errand::Errand,
     fingerprint::fingerprint,
@@ -72,10 +72,10 @@ impl Front<'_> {
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.ask(&scoped_key, &errand, &body).await {
             Ok(response) => Ok(self.decoded(response)?),
-            Err(Failed::Unreached) if policy.store_failure == StoreFailure::Open => {
+            Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
-            Err(Failed::Unreached | Failed::InDoubt) => Err(Refusal::StoreUnavailable.into()),
+            Err(CallFailure::Unreached | CallFailure::InDoubt) => Err(Refusal::StoreUnavailable.into()),
         }
     }
 

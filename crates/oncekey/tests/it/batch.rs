@@ -5,7 +5,7 @@ use oncekey::{
     http::{fields::Fields, lines::HeaderLines},
     key::{scope::Scope, scoped::ScopedKey},
     policy::{Keep, Mode, Policy, Unanswered},
-    queue::{delay, message},
+    queue::{attempt_of_message, redelivery_delay},
     stored::attempt::Attempt,
 };
 use proptest::collection::vec;
@@ -150,8 +150,9 @@ fn an_items_answer_byte_for_byte() {
 #[test]
 fn messages() {
     let policy = policy();
-    let of =
-        |queue: &str, id: &str, content: &str| message(&policy, policy.queue(queue).unwrap(), id, content.as_bytes());
+    let of = |queue: &str, id: &str, content: &str| {
+        attempt_of_message(&policy, policy.queue(queue).unwrap(), id, content.as_bytes())
+    };
     let key = |queue: &str, id: &str, content: &str| of(queue, id, content).unwrap().scoped_key;
     let first = of("mail", "m1", "{\"event_id\":\"e\",\"n\":1}").unwrap();
     assert_eq!((first.terms.lease, first.terms.retention, first.terms.keep), (5, 9, Keep::Definite));
@@ -177,7 +178,7 @@ fn messages() {
 #[test]
 fn delays() {
     let check = |attempts, jitter, retry_after, expect| {
-        assert_eq!(delay(attempts, jitter, retry_after), expect, "{attempts} {jitter} {retry_after}");
+        assert_eq!(redelivery_delay(attempts, jitter, retry_after), expect, "{attempts} {jitter} {retry_after}");
     };
     check(0, 0, 0, 1);
     check(1, 0, 0, 1);
@@ -190,7 +191,7 @@ fn delays() {
 
 fn key(number: u8) -> ScopedKey {
     let policy = policy();
-    message(&policy, policy.queue("ids").unwrap(), &number.to_string(), b"1").unwrap().scoped_key
+    attempt_of_message(&policy, policy.queue("ids").unwrap(), &number.to_string(), b"1").unwrap().scoped_key
 }
 
 proptest! {
@@ -236,7 +237,7 @@ proptest! {
     fn any_bytes_are_a_batch_or_refused(bytes in any::<Vec<u8>>(), id in any::<String>(), status in 200..600_u16) {
         let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()]);
         let policy = policy();
-        let _ = message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
+        let _ = attempt_of_message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
         let told: Value = serde_json::from_str(&item_answer(status, &id, None, Some(&bytes))).unwrap();
         assert_eq!(told["idempotency_status"], json!(id));
     }

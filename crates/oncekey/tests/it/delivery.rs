@@ -15,7 +15,7 @@ use oncekey::{
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
     policy::{Keep, Policy, ServerError, Unanswered},
-    queue::{Receipt, receipt},
+    queue::{Receipt, read_receipt},
     stored::{
         attempt::{Attempt, Terms},
         record::{Cause, Claim, Delivery, Kept, Owner, Record, Stage},
@@ -350,7 +350,7 @@ fn back_off_doubles_to_a_limit() {
 fn what_an_answer_to_a_message_means() {
     let check = |status, word: &str, taken| {
         let word = Some(word).filter(|word| !word.is_empty());
-        assert_eq!(receipt(status, word) == Receipt::Taken, taken, "{status} {word:?}");
+        assert_eq!(read_receipt(status, word) == Receipt::Taken, taken, "{status} {word:?}");
     };
     for status in [200, 201, 204, 303, 400, 404, 409, 422] {
         check(status, "executed", true);
