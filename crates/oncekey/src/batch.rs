@@ -183,7 +183,7 @@ pub fn items_of<'t>(
     if !may_hold_json(content_type, content_encoding) {
         return Err(invalid("JSON is taken here, without a coding.".to_owned()));
     }
-    let text = json_text(bytes).map_err(|not_json| invalid(not_json.sentence()))?;
+    let text = json_text(bytes).map_err(|not_json| invalid(not_json.to_string()))?;
     match select(text, items) {
         Selected::Value(list) if list_elements(list).is_some() => Ok(list),
         _ => Err(invalid(["There has to be one list at \"", &pointer_text(items), "\" of the content."].concat())),

@@ -1,5 +1,7 @@
 //! A front's call to an object that failed: whether it may be made again, and whether the object can have seen it.
 
+use std::{error::Error, fmt};
+
 /// A failed call, as the platform describes it on the exception.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the platform's own four flags")]
@@ -29,6 +31,17 @@ pub enum CallFailure {
     /// The object may have run the effect: nobody else may.
     InDoubt,
 }
+
+impl fmt::Display for CallFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unreached => "the object was not reached",
+            Self::InDoubt => "the object may have run the effect",
+        })
+    }
+}
+
+impl Error for CallFailure {}
 
 impl CallHistory {
     /// Takes note of a failed call. `None`: the same call is made once more, on a new stub; the object decides, so that

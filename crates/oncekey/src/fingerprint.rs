@@ -1,5 +1,7 @@
 //! The fingerprint: a versioned digest of what makes two requests the same.
 
+use std::{error::Error, fmt, str::FromStr};
+
 use crate::{
     content::{Content, ignore::Ignore},
     digest::{LengthPrefixedDigest, is_digest},
@@ -15,15 +17,38 @@ pub struct Fingerprint(String);
 
 impl Fingerprint {
     /// The version, a full stop, and the digest in base64url: 45 ASCII characters.
-    pub fn to_text(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
+}
 
-    /// Reads what [`Fingerprint::to_text`] gave; `None` for any other text, also of another version.
-    pub fn parse(text: &str) -> Option<Fingerprint> {
-        text.strip_prefix(VERSION).filter(|digest| is_digest(digest)).map(|_| Fingerprint(text.to_owned()))
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
+
+/// Reads what [`Fingerprint::as_str`] gave.
+impl FromStr for Fingerprint {
+    type Err = InvalidFingerprint;
+
+    fn from_str(text: &str) -> Result<Fingerprint, InvalidFingerprint> {
+        let is_fingerprint = text.strip_prefix(VERSION).is_some_and(is_digest);
+        is_fingerprint.then(|| Fingerprint(text.to_owned())).ok_or(InvalidFingerprint)
+    }
+}
+
+/// The text is no fingerprint of the version that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidFingerprint;
+
+impl fmt::Display for InvalidFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a fingerprint of this version")
+    }
+}
+
+impl Error for InvalidFingerprint {}
 
 /// Digests a request. Two requests under one scoped key are the same exactly if their fingerprints are equal.
 ///

@@ -100,7 +100,7 @@ async fn release(front: &Front<'_>, name: &str) -> Result<Response, Stop> {
     if !is_secret(given, &secret) {
         return Err(Refusal::Unauthorized.into());
     }
-    let scoped_key = ScopedKey::parse(name.trim_matches('"')).ok_or(Refusal::NothingRemembered)?;
+    let scoped_key = name.trim_matches('"').parse::<ScopedKey>().map_err(|_| Refusal::NothingRemembered)?;
     ask(front, &scoped_key, &Errand::Release).await
 }
 

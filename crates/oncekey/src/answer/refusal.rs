@@ -1,5 +1,7 @@
 //! Refusals: what is refused, in which words, for which reader.
 
+use std::{error::Error, fmt};
+
 use serde::Serialize;
 
 use crate::{
@@ -185,7 +187,7 @@ impl Refusal {
         let said = |status: &Option<u16>| status.map_or_else(String::new, |s| format!(" The origin's status was {s}."));
         match self {
             Self::KeyMissing => "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned(),
-            Self::KeyInvalid(why) => format!("{} Nothing was run.", why.detail()),
+            Self::KeyInvalid(why) => format!("{why} Nothing was run."),
             Self::InProgress { .. } => "The first request with this key has not ended. Try again later with the same key.".to_owned(),
             Self::Reused => "This key was first used with another request. Nothing was run. Use a new key for a new request.".to_owned(),
             Self::OutcomeUnknown { status } => format!(
@@ -279,6 +281,15 @@ impl Refusal {
         )
     }
 }
+
+/// The `detail` of its problem.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail())
+    }
+}
+
+impl Error for Refusal {}
 
 /// Problem details (RFC 9457 §3) with the gate's own members.
 #[derive(Serialize)]

@@ -1,5 +1,7 @@
 //! The words of `Idempotency-Status`.
 
+use std::fmt;
+
 /// The word in `Idempotency-Status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusWord {
@@ -50,5 +52,11 @@ impl StatusWord {
             Self::Bypassed(BypassReason::Batch) => "bypassed;reason=batch",
             Self::Bypassed(BypassReason::StoreUnavailable) => "bypassed;reason=store-unavailable",
         }
+    }
+}
+
+impl fmt::Display for StatusWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

@@ -47,7 +47,7 @@ impl<'t> TransitionContent<'t> {
         let invalid = |message| Err(Refusal::ContentInvalid { message });
         let text = match json_text(bytes) {
             Ok(text) => text,
-            Err(not_json) => return invalid(not_json.sentence()),
+            Err(not_json) => return invalid(not_json.to_string()),
         };
         let by = match select(text, &["by".to_owned()]) {
             Selected::Nothing => None,

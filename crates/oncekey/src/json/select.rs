@@ -1,5 +1,7 @@
 //! Parts of a JSON text to the byte: the value at a pointer, the elements of a list. Nothing is copied or kept.
 
+use std::{borrow::Cow, error::Error, fmt};
+
 use crate::json::tokens::{Token, Tokens};
 
 /// The text is not JSON.
@@ -23,13 +25,16 @@ impl NotJson {
         }
         Self { line, column }
     }
+}
 
-    /// A sentence for a refusal's detail.
-    pub fn sentence(self) -> String {
-        ["The content is not JSON at line ", &self.line.to_string(), ", column ", &self.column.to_string(), "."]
-            .concat()
+/// A sentence for a refusal's detail.
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The content is not JSON at line {}, column {}.", self.line, self.column)
     }
 }
+
+impl Error for NotJson {}
 
 /// Reads bytes as one JSON text (RFC 8259), without a byte order mark where there is one.
 pub fn json_text(bytes: &[u8]) -> Result<&str, NotJson> {
@@ -151,7 +156,7 @@ impl<'t> Iterator for Elements<'t> {
 /// The string that a value is, where it is one without halves of surrogate pairs.
 pub fn string_value(value: &str) -> Option<String> {
     match Tokens::new(value).next() {
-        Ok(Some(Token::String(text))) => text.decode().map(std::borrow::Cow::into_owned),
+        Ok(Some(Token::String(text))) => text.decode().map(Cow::into_owned),
         _ => None,
     }
 }

@@ -1,6 +1,6 @@
 //! A JSON tokenizer (RFC 8259) that neither recurses nor copies, so that it reads any content in linear time.
 
-use std::{borrow::Cow, str::Chars};
+use std::{borrow::Cow, error::Error, fmt, str::Chars};
 
 /// A part of a JSON text, in the order of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,7 +74,15 @@ impl<'a> StringText<'a> {
 
 /// An escape that is half of a surrogate pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lone;
+pub(crate) struct LoneSurrogate;
+
+impl fmt::Display for LoneSurrogate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("half of a surrogate pair")
+    }
+}
+
+impl Error for LoneSurrogate {}
 
 /// The characters that a string means, one by one, so that no copy of it is needed.
 pub(crate) struct Characters<'a> {
@@ -82,11 +90,11 @@ pub(crate) struct Characters<'a> {
 }
 
 impl Iterator for Characters<'_> {
-    type Item = Result<char, Lone>;
+    type Item = Result<char, LoneSurrogate>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.rest.next()? {
-            '\\' => Some(self.escape().ok_or(Lone)),
+            '\\' => Some(self.escape().ok_or(LoneSurrogate)),
             character => Some(Ok(character)),
         }
     }
@@ -133,6 +141,14 @@ pub(crate) struct SyntaxError {
     /// Offset in bytes.
     pub(crate) at: usize,
 }
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not JSON from byte {} on", self.at)
+    }
+}
+
+impl Error for SyntaxError {}
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,7 +4,7 @@ pub mod mint;
 pub mod scope;
 pub mod scoped;
 
-use std::borrow::Cow;
+use std::{borrow::Cow, error::Error, fmt};
 
 use sfv::{Parser, StringRef};
 use uuid::{Uuid, fmt::Hyphenated};
@@ -95,10 +95,10 @@ pub enum InvalidKey {
     NotUuid,
 }
 
-impl InvalidKey {
-    /// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
-    pub fn detail(&self) -> &'static str {
-        match self {
+/// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
+impl fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             InvalidKey::Blank => "The idempotency key is blank.",
             InvalidKey::TooLong { .. } => "The idempotency key is longer than 255 characters.",
             InvalidKey::NotAscii => "The idempotency key holds a character outside printable ASCII.",
@@ -113,9 +113,11 @@ impl InvalidKey {
             }
             InvalidKey::NotAString => "The idempotency key in the content is not a string.",
             InvalidKey::NotUuid => "Without credentials only a UUID is accepted as idempotency key.",
-        }
+        })
     }
 }
+
+impl Error for InvalidKey {}
 
 /// Whether `text` can be a key. Small enough for the browser: it needs no parser.
 pub fn is_key(text: &str) -> bool {

@@ -1,5 +1,7 @@
 //! The scoped key, which scope and key become.
 
+use std::{error::Error, fmt, str::FromStr};
+
 use crate::{
     digest::{LengthPrefixedDigest, is_digest},
     key::{InvalidKey, Key, quote_key, scope::Scope},
@@ -29,11 +31,6 @@ impl ScopedKey {
         Ok(ScopedKey(digest.finish()))
     }
 
-    /// Reads a scoped key as [`ScopedKey::as_str`] gives it.
-    pub fn parse(text: &str) -> Option<ScopedKey> {
-        is_digest(text).then(|| ScopedKey(text.to_owned()))
-    }
-
     /// The text without quotes.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -44,3 +41,30 @@ impl ScopedKey {
         quote_key(&self.0)
     }
 }
+
+impl fmt::Display for ScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Reads what [`ScopedKey::as_str`] gave.
+impl FromStr for ScopedKey {
+    type Err = InvalidScopedKey;
+
+    fn from_str(text: &str) -> Result<ScopedKey, InvalidScopedKey> {
+        is_digest(text).then(|| ScopedKey(text.to_owned())).ok_or(InvalidScopedKey)
+    }
+}
+
+/// The text is no scoped key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidScopedKey;
+
+impl fmt::Display for InvalidScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a scoped key: 43 characters of base64url")
+    }
+}
+
+impl Error for InvalidScopedKey {}

@@ -47,15 +47,15 @@ fn terms(unanswered: &str, wait: u32) -> Terms {
 
 fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
     Attempt {
-        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-        fingerprint: Fingerprint::parse(if print == "same" { SAME } else { OTHER }).unwrap(),
+        scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+        fingerprint: (if print == "same" { SAME } else { OTHER }).parse::<Fingerprint>().unwrap(),
         terms: terms(unanswered, wait),
         header: "Idempotency-Key".to_owned(),
     }
 }
 
 fn claim(lease_until: u64) -> Claim {
-    Claim { generation: 4, fingerprint: Fingerprint::parse(SAME).unwrap(), lease_until, retention: RETENTION }
+    Claim { generation: 4, fingerprint: SAME.parse::<Fingerprint>().unwrap(), lease_until, retention: RETENTION }
 }
 
 fn head() -> ReplyHead {
@@ -252,7 +252,7 @@ fn settlements() {
         }),
     );
     let newer = Claim { generation: 5, ..claim(NOW + REST) };
-    let other = Claim { fingerprint: Fingerprint::parse(OTHER).unwrap(), ..claim(NOW + REST) };
+    let other = Claim { fingerprint: OTHER.parse::<Fingerprint>().unwrap(), ..claim(NOW + REST) };
     let late = [
         None,
         record("reply"),

@@ -43,8 +43,8 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         _ => Unanswered::Probe("/lookup/{key}".to_owned()),
     };
     Attempt {
-        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-        fingerprint: Fingerprint::parse(print).unwrap(),
+        scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+        fingerprint: print.parse::<Fingerprint>().unwrap(),
         terms,
         header: "Idempotency-Key".to_owned(),
     }
@@ -53,7 +53,7 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
 fn delivery(stage: Stage, unanswered: &str) -> Delivery {
     let claim = Claim {
         generation: 4,
-        fingerprint: Fingerprint::parse(SAME).unwrap(),
+        fingerprint: SAME.parse::<Fingerprint>().unwrap(),
         lease_until: NOW + 1_500,
         retention: 100,
     };

@@ -189,7 +189,7 @@ fn the_header() {
             assert!(is_key(key.as_str()));
             assert_eq!(Key::from_header(&quote_key(key.as_str())), Ok(key));
         }
-        let _ = (cookie(&value, "session"), ScopedKey::parse(&value), Plan::parse(&value));
+        let _ = (cookie(&value, "session"), value.parse::<ScopedKey>(), Plan::parse(&value));
         let _ = retry_after(&value, None, 0);
     });
 }

@@ -20,7 +20,7 @@ const EXPIRES: u64 = 1_767_312_000_123;
 fn claim() -> Claim {
     Claim {
         generation: 7,
-        fingerprint: Fingerprint::parse(PRINTS[0]).unwrap(),
+        fingerprint: PRINTS[0].parse::<Fingerprint>().unwrap(),
         lease_until: 1_767_225_660_000,
         retention: 86_400,
     }
@@ -40,8 +40,8 @@ fn unknown(cause: Cause, status: Option<u16>) -> Record {
 
 fn attempt(unanswered: Unanswered) -> Attempt {
     Attempt {
-        scoped_key: ScopedKey::parse("37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY").unwrap(),
-        fingerprint: Fingerprint::parse(PRINTS[0]).unwrap(),
+        scoped_key: "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse::<ScopedKey>().unwrap(),
+        fingerprint: PRINTS[0].parse::<Fingerprint>().unwrap(),
         terms: Terms {
             keep: Keep::Definite,
             server_error: ServerError::Release,
@@ -150,7 +150,7 @@ fn some_claim() -> impl Strategy<Value = Claim> {
     (any::<u32>(), 0..PRINTS.len(), any::<u64>(), any::<u32>()).prop_map(
         |(generation, print, lease_until, retention)| Claim {
             generation,
-            fingerprint: Fingerprint::parse(PRINTS[print]).unwrap(),
+            fingerprint: PRINTS[print].parse::<Fingerprint>().unwrap(),
             lease_until,
             retention,
         },

@@ -256,7 +256,7 @@ impl World {
             let Some(version) = entity.pending.first().copied() else { return };
             let (attempt, _) = self.outbox.get(&version).expect("what is pending is in the outbox");
             let key = attempt.scoped_key.as_str().to_owned();
-            let fingerprint = attempt.fingerprint.to_text().to_owned();
+            let fingerprint = attempt.fingerprint.as_str().to_owned();
             let taken = self.taken.entry(key).or_default();
             if !taken.contains(&fingerprint) {
                 taken.push(fingerprint);

@@ -61,7 +61,7 @@ struct Gate {
 }
 
 fn is_other(attempt: &Attempt) -> bool {
-    attempt.fingerprint.to_text() == PRINTS[1]
+    attempt.fingerprint.as_str() == PRINTS[1]
 }
 
 fn head(status: u16, reply: usize) -> ReplyHead {
@@ -338,8 +338,8 @@ impl Gate {
         match event {
             Event::Arrive { other, terms } => {
                 let attempt = Attempt {
-                    scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-                    fingerprint: Fingerprint::parse(PRINTS[usize::from(other)]).unwrap(),
+                    scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+                    fingerprint: PRINTS[usize::from(other)].parse::<Fingerprint>().unwrap(),
                     terms,
                     header: "Idempotency-Key".to_owned(),
                 };

@@ -152,8 +152,8 @@ impl World {
 
     fn attempt(&self, other: bool) -> Attempt {
         Attempt {
-            scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-            fingerprint: Fingerprint::parse(PRINTS[usize::from(other)]).unwrap(),
+            scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+            fingerprint: PRINTS[usize::from(other)].parse::<Fingerprint>().unwrap(),
             terms: self.terms.clone(),
             header: "Idempotency-Key".to_owned(),
         }

@@ -217,7 +217,7 @@ fn problems_byte_for_byte() {
 
 #[test]
 fn the_gates_own_answers_byte_for_byte() {
-    let key = ScopedKey::parse(SCOPED).unwrap();
+    let key = SCOPED.parse::<ScopedKey>().unwrap();
     let check = |said: GateAnswer, status: u16, content: &str, word: Option<&str>| {
         assert_eq!((said.status, said.content.as_str()), (status, content));
         let word = word.map(|word| format!(",[\"idempotency-status\",\"{word}\"]")).unwrap_or_default();
@@ -388,8 +388,8 @@ fn check_errand(errand: Errand, expect: &str) {
 
 fn attempt() -> Attempt {
     Attempt {
-        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-        fingerprint: Fingerprint::parse(PRINT).unwrap(),
+        scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+        fingerprint: PRINT.parse::<Fingerprint>().unwrap(),
         terms: Terms {
             keep: Keep::Definite,
             server_error: ServerError::Hold,

@@ -57,7 +57,7 @@ fn where_it_is_not_json() {
     check(b"{\"a\":1}x", 1, 8);
     check(b"\"\xc3\x28\"", 1, 2);
     check(b"nul", 1, 4);
-    assert_eq!(NotJson { line: 2, column: 3 }.sentence(), "The content is not JSON at line 2, column 3.");
+    assert_eq!(NotJson { line: 2, column: 3 }.to_string(), "The content is not JSON at line 2, column 3.");
 }
 
 #[test]
