@@ -41,6 +41,18 @@ const WAITING: usize = 4_194_304;
 ///
 /// An item is begun when no other of its key is under way or before it in the line, so that of one key the first in
 /// the list runs first.
+///
+/// ```
+/// use oncekey::{batch::ItemLine, key::scoped::ScopedKey};
+///
+/// let key: ScopedKey = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse()?;
+/// let mut line = ItemLine::default();
+/// let (first, second) = (line.join_item(Some(&key)), line.join_item(Some(&key)));
+/// assert_eq!((line.begin_next(), line.begin_next()), (Some(first), None));
+/// line.end_item(first);
+/// assert_eq!(line.begin_next(), Some(second));
+/// # Ok::<(), oncekey::key::scoped::InvalidScopedKey>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct ItemLine {
     /// At most [`WINDOW`] or a queue's batch: too few for anything cleverer than a list.
@@ -173,6 +185,16 @@ fn item_fields(fields: &Fields) -> Fields {
 }
 
 /// The list in a batch's content, as written.
+///
+/// ```
+/// use oncekey::{batch::items_of, json::select::list_elements};
+///
+/// let content = br#"{"orders": [{"id": 1}, {"id": 2}]}"#;
+/// let list = items_of(Some("application/json"), None, content, &["orders".to_owned()])?;
+/// let elements: Vec<&str> = list_elements(list).into_iter().flatten().collect();
+/// assert_eq!(elements, [r#"{"id": 1}"#, r#"{"id": 2}"#]);
+/// # Ok::<(), oncekey::answer::refusal::Refusal>(())
+/// ```
 pub fn items_of<'t>(
     content_type: Option<&str>,
     content_encoding: Option<&str>,

@@ -46,6 +46,15 @@ impl Error for CallFailure {}
 impl CallHistory {
     /// Takes note of a failed call. `None`: the same call is made once more, on a new stub; the object decides, so that
     /// a repeat is a duplicate like any other.
+    ///
+    /// ```
+    /// use oncekey::call::{CallFailure, CallFault, CallHistory};
+    ///
+    /// let lost = CallFault { retryable: true, ..CallFault::default() };
+    /// let mut calls = CallHistory::default();
+    /// assert_eq!(calls.note_failure(lost), None);
+    /// assert_eq!(calls.note_failure(lost), Some(CallFailure::InDoubt));
+    /// ```
     pub fn note_failure(&mut self, fault: CallFault) -> Option<CallFailure> {
         let again = fault.retryable && !fault.overloaded && !self.failed;
         self.failed = true;

@@ -76,7 +76,8 @@ fn letter(six: u32) -> char {
     char::from_u32(first + six).unwrap_or('-')
 }
 
-/// Whether `text` is what [`LengthPrefixedDigest::finish`] writes: the last of its 43 letters holds four bits of the 256.
+/// Whether `text` is what [`LengthPrefixedDigest::finish`] writes: the last of its 43 letters holds four bits of the
+/// 256.
 pub(crate) fn is_digest(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     text.len() == 43

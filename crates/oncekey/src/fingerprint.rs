@@ -54,6 +54,21 @@ impl Error for InvalidFingerprint {}
 ///
 /// The media type counts in lower case without its parameters, the codings in lower case. A missing field differs from
 /// an empty one. `field` and `ignore` are as in [`Content::write_canonical`].
+///
+/// ```
+/// use oncekey::{content::{Content, ignore::Ignore}, fingerprint::{Fingerprint, fingerprint}, http::target::Target};
+///
+/// let of = |text: &str| {
+///     let json = Some("application/json");
+///     let target = Target { method: "POST", path_and_query: "/orders" };
+///     let ignore = [Ignore::parse("/sent_at").expect("a pointer")];
+///     fingerprint(&target, json, None, &Content::parse(json, None, text.as_bytes()), "key", &ignore)
+/// };
+/// let first = of(r#"{"amount": 10.0, "sent_at": 1, "key": "k"}"#);
+/// assert_eq!(of(r#"{"sent_at": 2, "amount": 1e1}"#), first);
+/// assert_ne!(of(r#"{"amount": 11}"#), first);
+/// assert_eq!(first.to_string().parse::<Fingerprint>(), Ok(first));
+/// ```
 pub fn fingerprint(
     target: &Target,
     content_type: Option<&str>,

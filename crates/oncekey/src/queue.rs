@@ -38,6 +38,13 @@ pub enum Receipt {
 /// | replayed; completed, but not kept (409 and refused) | taken |
 /// | executed: never consumes, ambiguous | again |
 /// | in progress, mismatch, unknown, any other refusal, none | again |
+///
+/// ```
+/// use oncekey::queue::{Receipt, read_receipt};
+///
+/// assert_eq!(read_receipt(201, Some("executed")), Receipt::Taken);
+/// assert_eq!(read_receipt(503, Some("executed")), Receipt::Again);
+/// ```
 pub fn read_receipt(status: u16, word: Option<&str>) -> Receipt {
     let is_taken = match word {
         Some(word) if word == StatusWord::Executed.as_str() => {

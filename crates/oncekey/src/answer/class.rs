@@ -18,6 +18,14 @@ pub enum StatusClass {
 }
 
 /// Sorts an origin's status. A status outside 200 to 599 is no final answer (RFC 9110 §15).
+///
+/// ```
+/// use oncekey::answer::class::{StatusClass, classify};
+///
+/// assert_eq!(classify(201), StatusClass::Done);
+/// assert_eq!(classify(429), StatusClass::NeverConsumes);
+/// assert_eq!(classify(504), StatusClass::Unanswered);
+/// ```
 pub fn classify(status: u16) -> StatusClass {
     match status {
         408 | 502 | 504 | 520 | 522 | 524 => StatusClass::Unanswered,

@@ -37,7 +37,7 @@ impl GateAnswer {
             PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
             PeekState::Unknown { expires } => ("unknown", None, Some(expires)),
         };
-        Self::json(to_json(&PeekContent { state, status, expires: expires.map(date::rfc3339) }))
+        Self::json(to_json(&PeekJson { state, status, expires: expires.map(date::rfc3339) }))
     }
 }
 
@@ -55,14 +55,14 @@ impl GateAnswer {
 impl GateAnswer {
     /// 200 `{"state":…,"won":…}`.
     pub fn transition(state: &str, won: bool) -> Self {
-        Self::json(to_json(&TransitionContent { state, won }))
+        Self::json(to_json(&TransitionJson { state, won }))
     }
 
     /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries, parted by
     /// commas.
     pub fn entity(state: &str, version: u32, history: &str) -> Self {
         let history = ["[", history, "]"].concat();
-        Self::json(to_json(&EntityContent { state, version, history: RawJson(&history) }))
+        Self::json(to_json(&EntityJson { state, version, history: RawJson(&history) }))
     }
 }
 
@@ -83,12 +83,12 @@ fn accepted_answer(status: &str, key: &ScopedKey, word: StatusWord) -> GateAnswe
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, word.as_str());
-    let content = to_json(&AcceptedContent { status, id: key.as_str() });
+    let content = to_json(&AcceptedJson { status, id: key.as_str() });
     GateAnswer { status: 202, lines, content }
 }
 
 #[derive(Serialize)]
-struct PeekContent {
+struct PeekJson {
     state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
@@ -97,20 +97,20 @@ struct PeekContent {
 }
 
 #[derive(Serialize)]
-struct TransitionContent<'a> {
+struct TransitionJson<'a> {
     state: &'a str,
     won: bool,
 }
 
 #[derive(Serialize)]
-struct EntityContent<'a> {
+struct EntityJson<'a> {
     state: &'a str,
     version: u32,
     history: RawJson<'a>,
 }
 
 #[derive(Serialize)]
-struct AcceptedContent<'a> {
+struct AcceptedJson<'a> {
     status: &'a str,
     id: &'a str,
 }

@@ -229,6 +229,17 @@ impl Refusal {
 
     /// The whole refusal for its reader: problem details (RFC 9457) or an HTML fragment with the same facts.
     /// Nothing of the request is in it.
+    ///
+    /// ```
+    /// use oncekey::{answer::refusal::Refusal, http::negotiate::Audience};
+    ///
+    /// let refusal = Refusal::Reused;
+    /// let problem = refusal.render(&Audience::default(), None);
+    /// assert_eq!(problem.status, 422);
+    /// assert!(problem.content.contains(r#""code":"idempotency_key_reused""#));
+    /// let page = refusal.render(&Audience { html: true, ..Audience::default() }, None);
+    /// assert!(page.content.starts_with("<div role=\"alert\""));
+    /// ```
     pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> GateAnswer {
         let mut lines = HeaderLines::default();
         lines.push(STATUS, self.status_word().as_str());

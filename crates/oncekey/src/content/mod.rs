@@ -79,6 +79,15 @@ impl<'a> Content<'a> {
     /// * everything else: the bytes as sent. There `field` and `ignore` cannot be taken out.
     ///
     /// The form ends where the writing ends, without a length of its own: it has to be the last part of a digest.
+    ///
+    /// ```
+    /// use oncekey::content::Content;
+    ///
+    /// let content = Content::parse(Some("application/json"), None, br#"{ "b": 1.0, "a": "\u00e9", "key": "k" }"#);
+    /// let mut form = Vec::new();
+    /// content.write_canonical("key", &[], &mut |bytes| form.extend_from_slice(bytes));
+    /// assert_eq!(form, r#"j{"a":"é","b":1}"#.as_bytes());
+    /// ```
     pub fn write_canonical(&self, field: &str, ignore: &[Ignore], out: &mut impl FnMut(&[u8])) {
         let left_out = |name: &[u8]| {
             name == field.as_bytes()
@@ -129,6 +138,19 @@ pub(crate) fn may_hold_json(content_type: Option<&str>, content_encoding: Option
 /// 1. In a form the content's key wins and the header is ignored, whatever it holds: browsers may add one of their own.
 /// 2. In JSON both must be the same key, where both are there.
 /// 3. Otherwise the header's.
+///
+/// ```
+/// use oncekey::{content::{Content, choose_key}, key::InvalidKey};
+///
+/// let json = |text: &'static str| Content::parse(Some("application/json"), None, text.as_bytes());
+/// let held = json(r#"{"idempotency_key": "a", "amount": 10}"#);
+/// let key = choose_key(None, &held, "idempotency_key")?;
+/// assert_eq!(key.as_ref().map(|key| key.as_str()), Some("a"));
+/// assert_eq!(choose_key(Some("a"), &held, "idempotency_key")?, key);
+/// assert_eq!(choose_key(Some("b"), &held, "idempotency_key"), Err(InvalidKey::Disagrees));
+/// assert_eq!(choose_key(None, &json("{}"), "idempotency_key")?, None);
+/// # Ok::<(), InvalidKey>(())
+/// ```
 pub fn choose_key(header: Option<&str>, content: &Content, field: &str) -> Result<Option<Key>, InvalidKey> {
     let held = content.key(field)?;
     if held.is_some() && content.is_form() {

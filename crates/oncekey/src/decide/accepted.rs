@@ -1,7 +1,8 @@
 //! Accepted requests: taken now, delivered later, once, and tried again until their retention ends.
 //!
-//! [`decide_accept`] is asked for every request that is to be accepted, [`decide_delivery`] when the alarm rings, [`settle_delivery`] when a
-//! delivery ends, [`decide_after_delivery_probe`] when the origin has been asked. What they return is stored in the same synchronous section.
+//! [`decide_accept`] is asked for every request that is to be accepted, [`decide_delivery`] when the alarm rings,
+//! [`settle_delivery`] when a delivery ends, [`decide_after_delivery_probe`] when the origin has been asked. What they
+//! return is stored in the same synchronous section.
 //!
 //! | stage | owner | `unanswered` | when the alarm rings |
 //! |---|---|---|---|
@@ -64,6 +65,23 @@ pub enum AcceptDecision {
 
 /// Decides on a request that is to be accepted. A duplicate is one also where the first was sent on by a proxy, and
 /// where its fate is unknown: nothing is done for it.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{decide::accepted::{AcceptDecision, DeliveryDecision, decide_accept, decide_delivery}, stored::record::Owner};
+///
+/// let owner = Owner::default();
+/// let AcceptDecision::Store(record) = decide_accept(None, owner, &attempt, now) else { unreachable!() };
+/// assert_eq!(decide_accept(Some(&record), owner, &attempt, now), AcceptDecision::Duplicate);
+/// assert!(matches!(decide_delivery(Some(&record), owner, now), DeliveryDecision::Deliver(_)));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Millis) -> AcceptDecision {
     if let Some(record) = record.filter(|record| lives(record, owner, now)) {
         return if record.claim().fingerprint == attempt.fingerprint {

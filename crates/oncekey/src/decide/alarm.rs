@@ -25,7 +25,7 @@ pub fn decide_alarm(record: Option<&Record>, owner: Owner, now: Millis) -> Alarm
 /// Seconds beyond its retention after which a key's alarm rings, so that an answer within them needs no second alarm.
 const SLACK: u32 = 5;
 
-/// When the alarm must ring first for a claim. An answer that takes longer than [`SLACK`], and a claim that nobody
+/// When the alarm must ring first for a claim. An answer that takes longer than `SLACK`, and a claim that nobody
 /// settles, are found by [`decide_alarm`] to live on, and the alarm is set anew.
 pub fn first_alarm(claim: &Claim, now: Millis) -> Millis {
     later_by(later_by(now, claim.retention), SLACK)

@@ -43,6 +43,29 @@ pub enum Decision {
 
 /// Decides on an attempt. `waited` says that this attempt has used its wait already. The order of the table
 /// in the module's documentation is the order of the rules.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{decide::attempt::{Decision, decide}, stored::record::{Owner, Record}};
+///
+/// // A free key: the claim is stored, then the effect runs.
+/// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
+///
+/// // The same again while its owner runs: a duplicate that has waited is refused.
+/// let (record, owner) = (Record::Claimed(claim), Owner { running: Some(1), latest: 1 });
+/// assert!(matches!(decide(Some(&record), owner, &attempt, true, now), Decision::Refuse { .. }));
+///
+/// // The owner died: this route says that the origin can be asked.
+/// let Decision::Probe { path } = decide(Some(&record), Owner::default(), &attempt, true, now) else { unreachable!() };
+/// assert!(path.starts_with("/orders/by-key/"));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: bool, now: Millis) -> Decision {
     let Some(record) = record.filter(|r| lives(r, owner, now)) else {
         // What has expired still counts executions until it is deleted.
@@ -162,9 +185,30 @@ pub fn decide_after_probe(
     }
 }
 
-/// As [`decide_after_probe`], where `asked` is the record for which [`decide`] called for the probe. An answer that was given
-/// before another execution began says nothing about that one: taken for its fate, a late 404 would run the effect
-/// twice.
+/// As [`decide_after_probe`], where `asked` is the record for which [`decide`] called for the probe. An answer that was
+/// given before another execution began says nothing about that one: taken for its fate, a late 404 would run the
+/// effect twice.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{
+///     decide::attempt::{AfterProbe, Decision, ProbeResult, decide, decide_since_probe},
+///     stored::record::{Kept, Owner, Record},
+/// };
+///
+/// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
+/// let asked = Record::Claimed(claim);
+/// let (found, kept) = (ProbeResult::of(Some(404)), Kept::Tombstone { status: 404 });
+/// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, now);
+/// assert!(matches!(then, AfterProbe::Execute(claim) if claim.generation == 2));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn decide_since_probe(
     asked: Option<&Record>,
     record: Option<&Record>,

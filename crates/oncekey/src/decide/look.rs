@@ -7,6 +7,13 @@ use crate::{
 };
 
 /// What is known of a key, without changing it.
+///
+/// ```
+/// use oncekey::{answer::peek::PeekState, decide::look::{ReleaseDecision, decide_release, peek_record}, stored::record::Owner};
+///
+/// assert_eq!(peek_record(None, Owner::default(), 0), PeekState::Absent);
+/// assert_eq!(decide_release(None, Owner::default(), 0), ReleaseDecision::Absent);
+/// ```
 pub fn peek_record(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
     match record.filter(|r| lives(r, owner, now)) {
         None => PeekState::Absent,

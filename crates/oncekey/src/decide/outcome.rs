@@ -50,6 +50,22 @@ pub enum RecordChange {
 }
 
 /// Reads what came of the effect: the origin's status, or `None` where no answer began.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// use oncekey::{answer::word::StatusWord, decide::outcome::{EffectOutcome, RecordChange, outcome_of_status}};
+///
+/// let passed = |then| EffectOutcome::Pass { word: StatusWord::Executed, then };
+/// assert_eq!(outcome_of_status(Some(201), &attempt.terms), passed(RecordChange::Keep));
+/// assert_eq!(outcome_of_status(Some(429), &attempt.terms), passed(RecordChange::Release));
+/// assert!(matches!(outcome_of_status(None, &attempt.terms), EffectOutcome::Refuse { .. }));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn outcome_of_status(status: Option<u16>, terms: &Terms) -> EffectOutcome {
     let pass = |then| EffectOutcome::Pass { word: StatusWord::Executed, then };
     match status.map_or(StatusClass::Unanswered, classify) {
@@ -110,6 +126,27 @@ pub enum Settlement {
 }
 
 /// Settles a claim. `kept` counts where the answer is remembered.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{
+///     decide::{attempt::{Decision, decide}, outcome::{RecordChange, Settlement, settle_attempt}},
+///     stored::record::{Kept, Owner, Record},
+/// };
+///
+/// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
+/// let (record, kept) = (Record::Claimed(claim.clone()), Kept::Tombstone { status: 200 });
+/// let settled = settle_attempt(Some(&record), &claim, RecordChange::Keep, kept.clone(), now);
+/// assert!(matches!(settled, Settlement::Store(Record::Completed { .. })));
+/// assert_eq!(settle_attempt(None, &claim, RecordChange::Keep, kept, now), Settlement::Late);
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn settle_attempt(
     record: Option<&Record>,
     claim: &Claim,

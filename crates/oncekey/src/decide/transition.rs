@@ -96,6 +96,19 @@ pub struct OutgoingEffect {
 
 /// Decides on a transition of an entity; `None` is one of which nothing is stored. An error only where no key can be
 /// made of the names.
+///
+/// ```
+/// use oncekey::{decide::transition::{TransitionContent, TransitionDecision, decide_transition}, policy::Policy};
+///
+/// let refund = r#"{"initial": "pending", "transitions": {"approve": {"from": ["pending"], "to": "approved"}}}"#;
+/// let policy = Policy::parse(&format!(r#"{{"machines": {{"refund": {refund}}}}}"#)).expect("a policy");
+/// let machine = policy.machine("refund").expect("a machine");
+/// let content = TransitionContent::parse(br#"{"by": "ann"}"#).expect("JSON");
+/// let decided = decide_transition(&policy, machine, &machine.transitions[0], "42", None, &content, 784_111_777_000)?;
+/// let TransitionDecision::Won(won) = decided else { unreachable!() };
+/// assert_eq!(won.entry, r#"{"transition":"approve","time":"1994-11-06T08:49:37Z","by":"ann"}"#);
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn decide_transition(
     policy: &Policy,
     machine: &Machine,

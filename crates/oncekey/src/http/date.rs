@@ -9,11 +9,19 @@ pub type Millis = u64;
 const LAST: u64 = 253_402_300_799;
 
 /// IMF-fixdate, RFC 9110 §5.6.7; whole seconds, the fraction is cut.
+///
+/// ```
+/// assert_eq!(oncekey::http::date::http_date(784_111_777_999), "Sun, 06 Nov 1994 08:49:37 GMT");
+/// ```
 pub fn http_date(at: Millis) -> String {
     httpdate::fmt_http_date(UNIX_EPOCH + since_1970(at))
 }
 
 /// RFC 3339 in UTC; whole seconds, the fraction is cut, so that it names the instant that [`http_date`] names.
+///
+/// ```
+/// assert_eq!(oncekey::http::date::rfc3339(784_111_777_999), "1994-11-06T08:49:37Z");
+/// ```
 pub fn rfc3339(at: Millis) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + since_1970(at)).to_string()
 }

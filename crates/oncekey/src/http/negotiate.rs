@@ -11,6 +11,14 @@ pub struct Audience {
 
 /// Whether a caller prefers a refusal as HTML: htmx does, and so does whoever ranks `text/html` above JSON
 /// (RFC 9110 §12.5.1). Equal ranks get problem details.
+///
+/// ```
+/// use oncekey::http::negotiate::prefers_html;
+///
+/// assert!(prefers_html(Some("text/html, application/json;q=0.9"), None));
+/// assert!(!prefers_html(Some("text/html, application/json"), None));
+/// assert!(prefers_html(Some("application/json"), Some("true")));
+/// ```
 pub fn prefers_html(accept: Option<&str>, hx_request: Option<&str>) -> bool {
     if hx_request.is_some_and(|value| value.trim() == "true") {
         return true;
@@ -60,6 +68,13 @@ fn thousandths(text: &str) -> u32 {
 
 /// Whether a caller takes a content coding (RFC 9110 §12.5.3). Without the header it is taken to want none:
 /// content without a coding is always acceptable.
+///
+/// ```
+/// use oncekey::http::negotiate::accepts_coding;
+///
+/// assert!(accepts_coding(Some("gzip, br;q=0.5"), "br"));
+/// assert!(!accepts_coding(Some("gzip, br;q=0"), "br"));
+/// ```
 pub fn accepts_coding(accept_encoding: Option<&str>, coding: &str) -> bool {
     let Some(accept) = accept_encoding else {
         return false;

@@ -27,6 +27,13 @@ pub struct UrlParts<'a> {
 }
 
 /// Splits an absolute URL. Where there is no path it is `/`.
+///
+/// ```
+/// use oncekey::http::target::split_url;
+///
+/// let parts = split_url("https://shop.example:8443/orders?draft=1#top");
+/// assert_eq!((parts.host, parts.path, parts.query), ("shop.example:8443", "/orders", "draft=1"));
+/// ```
 pub fn split_url(url: &str) -> UrlParts<'_> {
     // RFC 3986 §3.1: nothing but these stands before the colon of a scheme.
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
@@ -46,6 +53,12 @@ pub fn split_url(url: &str) -> UrlParts<'_> {
 /// The path by which routes are chosen: percent-encoded unreserved characters decoded (RFC 3986 §6.2.2.2) and dot
 /// segments removed (§5.2.4), since the runtime removes them on the way to the origin, and what the origin will
 /// serve decides what is protected.
+///
+/// ```
+/// use oncekey::http::target::routing_path;
+///
+/// assert_eq!(routing_path("/free/%2e%2E/%70ay"), "/pay");
+/// ```
 pub fn routing_path(path: &str) -> String {
     let decoded = decode_unreserved(path);
     let mut out: Vec<&str> = Vec::new();

@@ -77,6 +77,14 @@ pub enum Selected<'t> {
 }
 
 /// The value at a JSON pointer (RFC 6901), given as its decoded reference tokens, in a text that is JSON.
+///
+/// ```
+/// use oncekey::json::select::{Selected, select};
+///
+/// let text = r#"{"a": [1, {"b": 2.50}]}"#;
+/// let pointer = ["a", "1", "b"].map(str::to_owned);
+/// assert_eq!(select(text, &pointer), Selected::Value("2.50"));
+/// ```
 pub fn select<'t>(text: &'t str, pointer: &[String]) -> Selected<'t> {
     let mut found = text.trim_matches([' ', '\t', '\n', '\r']);
     for token in pointer {

@@ -3,6 +3,12 @@
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 /// A value as JSON, without white space, members in their order.
+///
+/// ```
+/// use oncekey::json::write::to_json;
+///
+/// assert_eq!(to_json(&("a\n", [1, 2])), r#"["a\n",[1,2]]"#);
+/// ```
 pub fn to_json(value: &(impl Serialize + ?Sized)) -> String {
     // Fails only where a map has a name that is no string, or where a value's own `Serialize` fails: the gate says neither.
     serde_json::to_string(value).unwrap_or_default()

@@ -24,6 +24,16 @@ impl Key {
     /// The value is a structured-field String whose parameters are ignored (draft §2.1, RFC 9651 §3.3.3), or bare:
     /// printable ASCII without comma, quote, backslash or space. Repeated lines arrive joined by a comma (RFC 9110
     /// §5.2) and are therefore no key. White space around the value does not belong to it (RFC 9110 §5.5).
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// let key = Key::from_header("\"order 1042\"; a=1")?;
+    /// assert_eq!(key.as_str(), "order 1042");
+    /// assert_eq!(Key::from_header("order-1042")?.as_str(), "order-1042");
+    /// assert_eq!(Key::from_header("one, two"), Err(InvalidKey::Repeated));
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn from_header(value: &str) -> Result<Key, InvalidKey> {
         let value = value.trim_matches([' ', '\t']);
         if !value.is_ascii() {
@@ -46,6 +56,14 @@ impl Key {
     }
 
     /// Reads the value of the key's form field or JSON member, literally: nothing is unquoted or trimmed.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// assert_eq!(Key::from_content("\"k\"")?.as_str(), "\"k\"");
+    /// assert_eq!(Key::from_content("  "), Err(InvalidKey::Blank));
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn from_content(value: &str) -> Result<Key, InvalidKey> {
         if !value.bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
             return Err(if value.is_ascii() { InvalidKey::Malformed } else { InvalidKey::NotAscii });
@@ -65,6 +83,15 @@ impl Key {
     }
 
     /// The UUID that the key is: in its hyphenated form (RFC 9562 §4), in letters of any case.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// let uuid = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?.uuid();
+    /// assert_eq!(uuid.map(|uuid| uuid.get_version_num()), Some(4));
+    /// assert_eq!(Key::from_header("order-1042")?.uuid(), None);
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn uuid(&self) -> Option<Uuid> {
         // The library reads the other forms as well: with braces, as a URN, without hyphens. None of them is so long.
         (self.0.len() == Hyphenated::LENGTH).then(|| Uuid::try_parse(&self.0).ok()).flatten()

@@ -16,6 +16,21 @@ impl ScopedKey {
     /// Derives the scoped key; the same scope and key always give the same one.
     ///
     /// An anonymous caller's key guards the answer alone, so it must be one that nobody guesses: a UUID.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey};
+    ///
+    /// let key = Key::from_header("order-1042")?;
+    /// let of = |caller: &str| {
+    ///     let mut scope = Scope::new("shop.example");
+    ///     scope.add("header:authorization", caller);
+    ///     ScopedKey::derive(&scope, &key)
+    /// };
+    /// assert_ne!(of("Bearer of-ann")?, of("Bearer of-bob")?);
+    /// assert_eq!(of(""), Err(InvalidKey::NotUuid));
+    /// assert_eq!(of("Bearer of-ann")?.as_str().len(), 43);
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn derive(scope: &Scope, key: &Key) -> Result<ScopedKey, InvalidKey> {
         if scope.is_anonymous() && key.uuid().is_none() {
             return Err(InvalidKey::NotUuid);

@@ -55,7 +55,7 @@ pub enum Attribute {
 }
 
 impl Attribute {
-    /// The attribute as the policy writes it, for [`crate::key::Scope::add`].
+    /// The attribute as the policy writes it, for [`crate::key::scope::Scope::add`].
     pub fn name(&self) -> String {
         match self {
             Attribute::Header(name) => ["header:", name].concat(),
