@@ -44,7 +44,7 @@
 //! };
 //!
 //! // The front. What is protected? The first route that matches says how.
-//! let policy = Policy::parse(r#"{"routes": [{"path": "/orders", "require": true}]}"#).expect("a policy");
+//! let policy = r#"{"routes": [{"path": "/orders", "require": true}]}"#.parse::<Policy>().expect("a policy");
 //! let url = split_url("https://shop.example/orders?draft=1");
 //! let route = policy.route("POST", &routing_path(url.path)).expect("it is protected");
 //!

@@ -46,7 +46,7 @@ pub enum Decision {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
 /// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
@@ -191,7 +191,7 @@ pub fn decide_after_probe(
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
 /// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));

@@ -53,7 +53,7 @@ pub enum RecordChange {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
 /// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
@@ -129,7 +129,7 @@ pub enum Settlement {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = Policy::parse(r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#).expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
 /// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));

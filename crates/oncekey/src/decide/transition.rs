@@ -101,7 +101,7 @@ pub struct OutgoingEffect {
 /// use oncekey::{decide::transition::{TransitionContent, TransitionDecision, decide_transition}, policy::Policy};
 ///
 /// let refund = r#"{"initial": "pending", "transitions": {"approve": {"from": ["pending"], "to": "approved"}}}"#;
-/// let policy = Policy::parse(&format!(r#"{{"machines": {{"refund": {refund}}}}}"#)).expect("a policy");
+/// let policy = format!(r#"{{"machines": {{"refund": {refund}}}}}"#).parse::<Policy>().expect("a policy");
 /// let machine = policy.machine("refund").expect("a machine");
 /// let content = TransitionContent::parse(br#"{"by": "ann"}"#).expect("JSON");
 /// let decided = decide_transition(&policy, machine, &machine.transitions[0], "42", None, &content, 784_111_777_000)?;
