@@ -160,11 +160,11 @@ fn tree(tokens: &[Token], at: usize, before: &[String], found: &mut Vec<(Vec<Str
     }
     path.retain(|segment| segment != "self");
     let mut name = path.last().cloned();
-    if let (Some(Token::Name(word)), Some(Token::Name(other))) = (tokens.get(at), tokens.get(at + 1)) {
-        if word == "as" {
-            name = Some(other.clone());
-            at += 2;
-        }
+    if let (Some(Token::Name(word)), Some(Token::Name(other))) = (tokens.get(at), tokens.get(at + 1))
+        && word == "as"
+    {
+        name = Some(other.clone());
+        at += 2;
     }
     found.push((path, name));
     at
