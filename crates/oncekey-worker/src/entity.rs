@@ -73,13 +73,12 @@ impl EntityObject {
 
     fn view(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
         let Some(entity) = entity else {
-            return message::said(GateAnswer::entity(&machine.initial, 0, ""));
+            return message::said(GateAnswer::entity(&machine.initial, 0, &[]));
         };
         let kv = self.storage.kv();
-        let mut history = String::new();
+        let mut history = Vec::new();
         for version in kept(entity.version) {
-            history.push_str(if history.is_empty() { "" } else { "," });
-            history.push_str(&kv.get(&row('h', version))?.as_string().unwrap_or_default());
+            history.extend(kv.get(&row('h', version))?.as_string());
         }
         message::said(GateAnswer::entity(&entity.state, entity.version, &history))
     }

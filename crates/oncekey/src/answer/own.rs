@@ -58,11 +58,11 @@ impl GateAnswer {
         Self::json(to_json(&TransitionJson { state, won }))
     }
 
-    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries, parted by
-    /// commas.
-    pub fn entity(state: &str, version: u32, history: &str) -> Self {
-        let history = ["[", history, "]"].concat();
-        Self::json(to_json(&EntityJson { state, version, history: RawJson(&history) }))
+    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries as stored, each
+    /// JSON already.
+    pub fn entity(state: &str, version: u32, history: &[String]) -> Self {
+        let history = history.iter().map(|entry| RawJson(entry)).collect();
+        Self::json(to_json(&EntityJson { state, version, history }))
     }
 }
 
@@ -106,7 +106,7 @@ struct TransitionJson<'a> {
 struct EntityJson<'a> {
     state: &'a str,
     version: u32,
-    history: RawJson<'a>,
+    history: Vec<RawJson<'a>>,
 }
 
 #[derive(Serialize)]

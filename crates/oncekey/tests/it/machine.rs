@@ -160,12 +160,12 @@ fn a_history_keeps_its_newest() {
 
 #[test]
 fn what_is_said() {
-    let said = GateAnswer::entity("a \"b\"", 2, "{\"transition\":\"on\"},{}");
+    let said = GateAnswer::entity("a \"b\"", 2, &["{\"transition\":\"on\"}".to_owned(), "{}".to_owned()]);
     let expect = json!({ "state": "a \"b\"", "version": 2, "history": [{ "transition": "on" }, {}] });
     assert_eq!(serde_json::from_str::<Value>(&said.content).unwrap(), expect);
     assert_eq!(GateAnswer::transition("approved", true).content, "{\"state\":\"approved\",\"won\":true}");
     assert_eq!(GateAnswer::transition("approved", false).content, "{\"state\":\"approved\",\"won\":false}");
-    assert_eq!(GateAnswer::entity("pending", 0, "").content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
+    assert_eq!(GateAnswer::entity("pending", 0, &[]).content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
 }
 
 #[test]
