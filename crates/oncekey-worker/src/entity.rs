@@ -9,13 +9,13 @@ use js_sys::{Array, ArrayBuffer, Uint8Array};
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
     decide::transition::{OutgoingEffect, TransitionContent, TransitionDecision, decide_transition},
-    errand::{Errand, Order, is_handed_over},
+    errand::{EntityErrand, Errand, is_handed_over},
     http::target::split_url,
     policy::Machine,
     stored::{
         attempt::Attempt,
-        entity::{Entity, kept},
-        request::Held,
+        entity::{Entity, kept_versions},
+        request::StoredRequest,
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -51,7 +51,7 @@ impl EntityObject {
     /// Does what the front orders.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
         let refuse = |refusal: Refusal| refusal::respond(&self.gate.policy, &request.headers(), &refusal, None);
-        let Some(order) = head::errand(request).as_deref().and_then(Order::decode) else {
+        let Some(order) = head::errand(request).as_deref().and_then(EntityErrand::decode) else {
             return refuse(Refusal::NoSuchEndpoint);
         };
         let content: ArrayBuffer = settled(request.array_buffer()?).await?;
@@ -77,7 +77,7 @@ impl EntityObject {
         };
         let kv = self.storage.kv();
         let mut history = Vec::new();
-        for version in kept(entity.version) {
+        for version in kept_versions(entity.version) {
             history.extend(kv.get(&row('h', version))?.as_string());
         }
         message::said(GateAnswer::entity(&entity.state, entity.version, &history))
@@ -87,7 +87,7 @@ impl EntityObject {
     fn make(
         &self,
         machine: &Machine,
-        order: &Order,
+        order: &EntityErrand,
         name: &str,
         entity: Option<&Entity>,
         content: &[u8],
@@ -119,7 +119,7 @@ impl EntityObject {
                     kv.put(&row('o', version), &outgoing(effect, &target))?;
                 }
                 self.save(&won.entity)?;
-                if let Some(old) = kept(version).start().checked_sub(1).filter(|old| *old > 0) {
+                if let Some(old) = kept_versions(version).start().checked_sub(1).filter(|old| *old > 0) {
                     kv.delete(&row('h', old))?;
                 }
                 Ok(Ok(GateAnswer::transition(&won.entity.state, true)))
@@ -190,10 +190,10 @@ fn row(kind: char, version: u32) -> String {
 /// An effect as its row: terms, head, content.
 fn outgoing(effect: &OutgoingEffect, url: &str) -> JsValue {
     let content = Uint8Array::from(effect.content.as_bytes());
-    Array::of3(&effect.attempt.encode().into(), &Held::json(url).encode().into(), &content).into()
+    Array::of3(&effect.attempt.encode().into(), &StoredRequest::json(url).encode().into(), &content).into()
 }
 
-fn incoming(row: &JsValue) -> Option<(Attempt, Held, JsValue)> {
+fn incoming(row: &JsValue) -> Option<(Attempt, StoredRequest, JsValue)> {
     let row = row.dyn_ref::<Array>()?;
-    Some((Attempt::parse(&row.get(0).as_string()?)?, Held::decode(&row.get(1).as_string()?)?, row.get(2)))
+    Some((Attempt::parse(&row.get(0).as_string()?)?, StoredRequest::decode(&row.get(1).as_string()?)?, row.get(2)))
 }

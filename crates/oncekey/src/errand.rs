@@ -59,7 +59,7 @@ pub const LONGEST_ID: usize = 255;
 
 /// What is asked of an entity, by the front.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct EntityErrand {
     /// The machine's name.
     pub machine: String,
     /// The entity's id.
@@ -68,9 +68,9 @@ pub struct Order {
     pub transition: Option<String>,
 }
 
-impl Order {
+impl EntityErrand {
     /// Reads what follows `/.oncekey/machines/` in a path. An id may hold anything, percent-encoded.
-    pub fn parse(path: &str) -> Option<Self> {
+    pub fn of_path(path: &str) -> Option<Self> {
         let mut segments = path.split('/');
         let (machine, id) = (segments.next()?, unescape(segments.next()?)?);
         let transition = segments.next().map(str::to_owned);
@@ -95,7 +95,7 @@ impl Order {
         out
     }
 
-    /// What [`Order::encode`] wrote; `None` for anything else.
+    /// What [`EntityErrand::encode`] wrote; `None` for anything else.
     pub fn decode(text: &str) -> Option<Self> {
         let mut words = text.split(' ').map(unescape);
         let (machine, id) = (words.next()??, words.next()??);
@@ -109,7 +109,7 @@ impl Order {
 
 impl Policy {
     /// Whether there is such a machine and, where one is named, such a transition.
-    pub fn knows(&self, order: &Order) -> bool {
+    pub fn knows(&self, order: &EntityErrand) -> bool {
         self.machine(&order.machine)
             .is_some_and(|machine| order.transition.as_ref().is_none_or(|name| machine.transition(name).is_some()))
     }

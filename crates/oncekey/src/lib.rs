@@ -40,7 +40,7 @@
 //!     http::{fields::Fields, target::{Target, routing_path, split_url}},
 //!     key::{scope::Scope, scoped::ScopedKey},
 //!     policy::Policy,
-//!     stored::{attempt::{Attempt, Terms}, record::{Kept, Owner, Record}},
+//!     stored::{attempt::{Attempt, Terms}, record::{KeptReply, Owner, Record}},
 //! };
 //!
 //! // The front. What is protected? The first route that matches says how.
@@ -77,7 +77,7 @@
 //! let EffectOutcome::Pass { word, then } = outcome_of_status(Some(201), &attempt.terms) else { unreachable!() };
 //! let head = ReplyHead::keep(201, &Fields::new("location,/orders/1\nconnection,close".to_owned()));
 //! assert_eq!(word, StatusWord::Executed);
-//! let settled = settle_attempt(Some(&record), &claim, then, Kept::Reply(head), now + 250);
+//! let settled = settle_attempt(Some(&record), &claim, then, KeptReply::Whole(head), now + 250);
 //! let Settlement::Store(record) = settled else { unreachable!() };
 //!
 //! // A duplicate gets the same answer, and nothing runs.

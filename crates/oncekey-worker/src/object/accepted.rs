@@ -12,8 +12,8 @@ use oncekey::{
     http::fields::Fields,
     stored::{
         attempt::Attempt,
-        record::{Delivery, Kept, Owner, Record},
-        request::Held,
+        record::{Delivery, KeptReply, Owner, Record},
+        request::StoredRequest,
     },
 };
 use web_sys::{AbortController, Request, Response};
@@ -50,7 +50,7 @@ impl Object {
         match decide_accept(record.as_ref(), owner(&self.live), attempt, now) {
             AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
-                let head = Held::keep(&request.method(), &request.url(), &fields);
+                let head = StoredRequest::keep(&request.method(), &request.url(), &fields);
                 // The alarm first and the record last: should either fail, nothing is accepted.
                 self.store.wake_at(now)?;
                 self.store.hold(&head, &Uint8Array::new(&content))?;
@@ -88,7 +88,8 @@ impl Object {
         };
         self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery.clone()), now))?;
         let (found, answer, bytes) = self.ask(&message::held_request(&head)?, &delivery.attempt, &path).await;
-        let kept = if bytes.is_some() { Kept::Reply(answer) } else { Kept::Tombstone { status: answer.status } };
+        let kept =
+            if bytes.is_some() { KeptReply::Whole(answer) } else { KeptReply::Tombstone { status: answer.status } };
         let row = self.store.load()?;
         let Found::Readable(record) = row.found() else {
             return Ok(());
@@ -121,7 +122,7 @@ impl Object {
     }
 
     fn put(&self, record: &Record, content: Option<&Uint8Array>, row: &Row) -> Result<(), Failure> {
-        let kept = content.filter(|_| matches!(record, Record::Completed { kept: Kept::Reply(_), .. }));
+        let kept = content.filter(|_| matches!(record, Record::Completed { kept: KeptReply::Whole(_), .. }));
         self.store.save(record, kept, row)?;
         wake(&self.live);
         self.store.moved(record, clock())

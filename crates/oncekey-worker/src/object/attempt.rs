@@ -12,7 +12,7 @@ use oncekey::{
     },
     stored::{
         attempt::Attempt,
-        record::{Claim, Kept, Record},
+        record::{Claim, KeptReply, Record},
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -64,8 +64,11 @@ impl Object {
                     };
                     let asked = record;
                     let (found, head, bytes) = self.ask(request, attempt, &path).await;
-                    let kept =
-                        if bytes.is_some() { Kept::Reply(head) } else { Kept::Tombstone { status: head.status } };
+                    let kept = if bytes.is_some() {
+                        KeptReply::Whole(head)
+                    } else {
+                        KeptReply::Tombstone { status: head.status }
+                    };
                     let row = self.store.load()?;
                     let Found::Readable(record) = row.found() else {
                         return self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None);

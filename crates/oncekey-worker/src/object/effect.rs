@@ -19,7 +19,7 @@ use oncekey::{
     http::fields::Fields,
     stored::{
         attempt::Attempt,
-        record::{Claim, Kept, Record},
+        record::{Claim, KeptReply, Record},
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -292,9 +292,9 @@ impl Effect {
             return None;
         };
         let kept = if content.is_none_or(Content::is_kept) {
-            Kept::Reply(head.clone())
+            KeptReply::Whole(head.clone())
         } else {
-            Kept::Tombstone { status: head.status }
+            KeptReply::Tombstone { status: head.status }
         };
         let (now, old) = (clock(), record.as_ref());
         let settlement = if self.accepted {

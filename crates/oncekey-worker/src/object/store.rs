@@ -7,7 +7,7 @@
 use js_sys::{Array, Uint8Array};
 use oncekey::{
     decide::accepted,
-    stored::{record::Record, request::Held},
+    stored::{record::Record, request::StoredRequest},
 };
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -121,18 +121,18 @@ impl Store {
     }
 
     /// Keeps an accepted request beside its record.
-    pub fn hold(&self, head: &Held, content: &Uint8Array) -> Result<(), Failure> {
+    pub fn hold(&self, head: &StoredRequest, content: &Uint8Array) -> Result<(), Failure> {
         let row = Array::of1(&JsValue::from_str(&head.encode()));
         self.split(&row, content, "q")?;
         Ok(self.storage.kv().put("q", &row)?)
     }
 
     /// The accepted request, if one is kept.
-    pub fn held(&self) -> Result<Option<(Held, Uint8Array)>, Failure> {
+    pub fn held(&self) -> Result<Option<(StoredRequest, Uint8Array)>, Failure> {
         let Ok(row) = self.storage.kv().get("q")?.dyn_into::<Array>() else {
             return Ok(None);
         };
-        let head = row.get(0).as_string().and_then(|text| Held::decode(&text));
+        let head = row.get(0).as_string().and_then(|text| StoredRequest::decode(&text));
         let content = self.whole(&row, "q")?.dyn_into::<Uint8Array>();
         Ok(head.zip(content.ok()))
     }

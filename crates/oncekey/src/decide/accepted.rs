@@ -40,7 +40,7 @@ use crate::{
     policy::Unanswered,
     stored::{
         attempt::Attempt,
-        record::{Cause, Claim, Delivery, Kept, Owner, Record, Stage, known_end, lives},
+        record::{Cause, Claim, Delivery, DeliveryStage, KeptReply, Owner, Record, is_live, known_expiry},
     },
 };
 
@@ -83,11 +83,11 @@ pub enum AcceptDecision {
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
 pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Millis) -> AcceptDecision {
-    if let Some(record) = record.filter(|record| lives(record, owner, now)) {
+    if let Some(record) = record.filter(|record| is_live(record, owner, now)) {
         return if record.claim().fingerprint == attempt.fingerprint {
             AcceptDecision::Duplicate
         } else {
-            AcceptDecision::Refuse { refusal: Refusal::Reused, expires: known_end(record) }
+            AcceptDecision::Refuse { refusal: Refusal::Reused, expires: known_expiry(record) }
         };
     }
     let claim = Claim {
@@ -101,7 +101,7 @@ pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, n
         attempt: attempt.clone(),
         until: later_by(now, attempt.terms.retention),
         tries: 0,
-        stage: Stage::Waiting { at: now },
+        stage: DeliveryStage::Waiting { at: now },
     }))
 }
 
@@ -136,11 +136,11 @@ pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> De
         };
     };
     match delivery.stage {
-        Stage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
+        DeliveryStage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
         _ if now >= delivery.until => DeliveryDecision::Store(give_up_delivery(delivery, now)),
-        Stage::Waiting { at } | Stage::Asking { at } if now < at => DeliveryDecision::Later(at),
-        Stage::Waiting { .. } => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
-        Stage::Asking { .. } | Stage::Running => match &delivery.attempt.terms.unanswered {
+        DeliveryStage::Waiting { at } | DeliveryStage::Asking { at } if now < at => DeliveryDecision::Later(at),
+        DeliveryStage::Waiting { .. } => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
+        DeliveryStage::Asking { .. } | DeliveryStage::Running => match &delivery.attempt.terms.unanswered {
             Unanswered::Hold => DeliveryDecision::Store(give_up_delivery(delivery, now)),
             Unanswered::Rerun if now < delivery.claim.lease_until => {
                 DeliveryDecision::Later(delivery.claim.lease_until)
@@ -158,7 +158,11 @@ pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> De
 /// unless their owner has died.
 pub fn next_alarm(record: &Record, now: Millis) -> Millis {
     match record {
-        Record::Accepted(Delivery { stage: Stage::Waiting { at } | Stage::Asking { at }, .. }) if now < *at => *at,
+        Record::Accepted(Delivery { stage: DeliveryStage::Waiting { at } | DeliveryStage::Asking { at }, .. })
+            if now < *at =>
+        {
+            *at
+        }
         Record::Accepted(_) => now + LOOK_AGAIN,
         Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. } => record.expires(),
     }
@@ -170,7 +174,7 @@ pub fn decide_after_delivery_probe(
     delivery: &Delivery,
     owner: Owner,
     found: ProbeResult,
-    kept: Kept,
+    kept: KeptReply,
     jitter: u32,
     now: Millis,
 ) -> DeliveryDecision {
@@ -188,7 +192,7 @@ pub fn decide_after_delivery_probe(
         ProbeResult::Unclear => {
             let mut delivery = delivery.clone();
             delivery.tries = delivery.tries.saturating_add(1);
-            delivery.stage = Stage::Asking { at: next_try(&delivery, jitter, 0, now) };
+            delivery.stage = DeliveryStage::Asking { at: next_try(&delivery, jitter, 0, now) };
             DeliveryDecision::Store(Record::Accepted(delivery))
         }
     }
@@ -209,7 +213,7 @@ pub fn settle_delivery(
     record: Option<&Record>,
     claim: &Claim,
     then: RecordChange,
-    kept: Kept,
+    kept: KeptReply,
     heard: DeliveryAnswer,
     jitter: u32,
     now: Millis,
@@ -217,7 +221,7 @@ pub fn settle_delivery(
     let Some(Record::Accepted(delivery)) = record else {
         return Settlement::Late;
     };
-    if delivery.claim != *claim || delivery.stage != Stage::Running {
+    if delivery.claim != *claim || delivery.stage != DeliveryStage::Running {
         return Settlement::Late;
     }
     let expires = later_by(now, claim.retention);
@@ -226,9 +230,9 @@ pub fn settle_delivery(
     match then {
         RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
         RecordChange::Release if heard.status.map(classify) == Some(StatusClass::Declined) => Settlement::Release,
-        RecordChange::Release => again(Stage::Waiting { at }),
+        RecordChange::Release => again(DeliveryStage::Waiting { at }),
         RecordChange::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
-            (Unanswered::Probe(_), Cause::Unanswered) => again(Stage::Asking { at }),
+            (Unanswered::Probe(_), Cause::Unanswered) => again(DeliveryStage::Asking { at }),
             _ => Settlement::Store(Record::Unknown { claim: claim.clone(), expires, cause, status }),
         },
     }
@@ -240,7 +244,7 @@ fn begin_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
         lease_until: later_by(now, delivery.attempt.terms.lease),
         ..delivery.claim.clone()
     };
-    Delivery { claim, tries: delivery.tries.saturating_add(1), stage: Stage::Running, ..delivery.clone() }
+    Delivery { claim, tries: delivery.tries.saturating_add(1), stage: DeliveryStage::Running, ..delivery.clone() }
 }
 
 fn give_up_delivery(delivery: &Delivery, now: Millis) -> Record {

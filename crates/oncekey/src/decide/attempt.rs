@@ -6,7 +6,7 @@ use crate::{
     policy::Unanswered,
     stored::{
         attempt::Attempt,
-        record::{Cause, Claim, Kept, Owner, Record, known_end, lives, unknown_until},
+        record::{Cause, Claim, KeptReply, Owner, Record, is_live, known_expiry, unknown_until},
     },
 };
 
@@ -67,11 +67,11 @@ pub enum Decision {
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
 pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: bool, now: Millis) -> Decision {
-    let Some(record) = record.filter(|r| lives(r, owner, now)) else {
+    let Some(record) = record.filter(|r| is_live(r, owner, now)) else {
         // What has expired still counts executions until it is deleted.
         return Decision::Execute(next_claim(owner, record.map(Record::claim), attempt, now));
     };
-    let refuse = |refusal| Decision::Refuse { refusal, expires: known_end(record) };
+    let refuse = |refusal| Decision::Refuse { refusal, expires: known_expiry(record) };
     if record.claim().fingerprint != attempt.fingerprint {
         return refuse(Refusal::Reused);
     }
@@ -88,10 +88,10 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
             }
             decide_unanswered(record, owner, attempt, now)
         }
-        Record::Completed { kept: Kept::Reply(head), expires, .. } => {
+        Record::Completed { kept: KeptReply::Whole(head), expires, .. } => {
             Decision::Replay { head: head.clone(), expires: *expires }
         }
-        Record::Completed { kept: Kept::Tombstone { status }, .. } => {
+        Record::Completed { kept: KeptReply::Tombstone { status }, .. } => {
             refuse(Refusal::ReplyUnavailable { status: *status })
         }
         Record::Unknown { cause: Cause::Ambiguous, status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
@@ -159,10 +159,10 @@ pub fn decide_after_probe(
     owner: Owner,
     attempt: &Attempt,
     found: ProbeResult,
-    kept: Kept,
+    kept: KeptReply,
     now: Millis,
 ) -> AfterProbe {
-    let Some(record) = record.filter(|r| lives(r, owner, now) && r.claim().fingerprint == attempt.fingerprint) else {
+    let Some(record) = record.filter(|r| is_live(r, owner, now) && r.claim().fingerprint == attempt.fingerprint) else {
         return AfterProbe::Moved;
     };
     match record {
@@ -199,12 +199,12 @@ pub fn decide_after_probe(
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{
 ///     decide::attempt::{AfterProbe, Decision, ProbeResult, decide, decide_since_probe},
-///     stored::record::{Kept, Owner, Record},
+///     stored::record::{KeptReply, Owner, Record},
 /// };
 ///
 /// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
 /// let asked = Record::Claimed(claim);
-/// let (found, kept) = (ProbeResult::of(Some(404)), Kept::Tombstone { status: 404 });
+/// let (found, kept) = (ProbeResult::of(Some(404)), KeptReply::Tombstone { status: 404 });
 /// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, now);
 /// assert!(matches!(then, AfterProbe::Execute(claim) if claim.generation == 2));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
@@ -215,7 +215,7 @@ pub fn decide_since_probe(
     owner: Owner,
     attempt: &Attempt,
     found: ProbeResult,
-    kept: Kept,
+    kept: KeptReply,
     now: Millis,
 ) -> AfterProbe {
     if record.map(Record::claim) == asked.map(Record::claim) {

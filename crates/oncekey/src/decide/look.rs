@@ -3,7 +3,7 @@
 use crate::{
     answer::peek::PeekState,
     http::date::Millis,
-    stored::record::{Kept, Owner, Record, lives, unknown_until},
+    stored::record::{KeptReply, Owner, Record, is_live, unknown_until},
 };
 
 /// What is known of a key, without changing it.
@@ -15,7 +15,7 @@ use crate::{
 /// assert_eq!(decide_release(None, Owner::default(), 0), ReleaseDecision::Absent);
 /// ```
 pub fn peek_record(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
-    match record.filter(|r| lives(r, owner, now)) {
+    match record.filter(|r| is_live(r, owner, now)) {
         None => PeekState::Absent,
         Some(Record::Claimed(claim)) if owner.owns(claim) => PeekState::Running,
         Some(Record::Accepted(delivery)) => match unknown_until(delivery, owner, now) {
@@ -24,8 +24,8 @@ pub fn peek_record(record: Option<&Record>, owner: Owner, now: Millis) -> PeekSt
         },
         Some(Record::Completed { expires, kept, .. }) => PeekState::Completed {
             status: match kept {
-                Kept::Reply(head) => head.status,
-                Kept::Tombstone { status } => *status,
+                KeptReply::Whole(head) => head.status,
+                KeptReply::Tombstone { status } => *status,
             },
             expires: *expires,
         },

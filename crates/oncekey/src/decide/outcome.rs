@@ -10,7 +10,7 @@ use crate::{
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::Terms,
-        record::{Cause, Claim, Kept, Record},
+        record::{Cause, Claim, KeptReply, Record},
     },
 };
 
@@ -137,11 +137,11 @@ pub enum Settlement {
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{
 ///     decide::{attempt::{Decision, decide}, outcome::{RecordChange, Settlement, settle_attempt}},
-///     stored::record::{Kept, Owner, Record},
+///     stored::record::{KeptReply, Owner, Record},
 /// };
 ///
 /// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
-/// let (record, kept) = (Record::Claimed(claim.clone()), Kept::Tombstone { status: 200 });
+/// let (record, kept) = (Record::Claimed(claim.clone()), KeptReply::Tombstone { status: 200 });
 /// let settled = settle_attempt(Some(&record), &claim, RecordChange::Keep, kept.clone(), now);
 /// assert!(matches!(settled, Settlement::Store(Record::Completed { .. })));
 /// assert_eq!(settle_attempt(None, &claim, RecordChange::Keep, kept, now), Settlement::Late);
@@ -151,7 +151,7 @@ pub fn settle_attempt(
     record: Option<&Record>,
     claim: &Claim,
     then: RecordChange,
-    kept: Kept,
+    kept: KeptReply,
     now: Millis,
 ) -> Settlement {
     match record {

@@ -67,6 +67,6 @@ fn count(length: usize) -> u32 {
 }
 
 /// The entries that a history of that version still has, oldest first.
-pub fn kept(version: u32) -> std::ops::RangeInclusive<u32> {
+pub fn kept_versions(version: u32) -> std::ops::RangeInclusive<u32> {
     version.saturating_sub(LONGEST_HISTORY).saturating_add(1)..=version
 }

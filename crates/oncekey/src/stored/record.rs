@@ -26,7 +26,7 @@ pub enum Record {
         /// Until when it is remembered.
         expires: Millis,
         /// What is left of the answer.
-        kept: Kept,
+        kept: KeptReply,
     },
     /// The effect may or may not have happened.
     Unknown {
@@ -58,9 +58,9 @@ pub struct Claim {
 
 /// What is left of a completed request's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptReply {
     /// All of it; the content stands beside the record.
-    Reply(ReplyHead),
+    Whole(ReplyHead),
     /// Only its status: the content was over `max_stored`.
     Tombstone {
         /// The origin's status.
@@ -109,12 +109,12 @@ impl Record {
                 out.claim(claim);
                 out.u64(*expires);
                 match kept {
-                    Kept::Reply(head) => {
+                    KeptReply::Whole(head) => {
                         out.byte(0);
                         out.u16(head.status);
                         out.text(&head.lines);
                     }
-                    Kept::Tombstone { status } => {
+                    KeptReply::Tombstone { status } => {
                         out.byte(1);
                         out.u16(*status);
                     }
@@ -137,9 +137,9 @@ impl Record {
                 out.u64(delivery.until);
                 out.u32(delivery.tries);
                 let (stage, at) = match delivery.stage {
-                    Stage::Waiting { at } => (0, at),
-                    Stage::Running => (1, 0),
-                    Stage::Asking { at } => (2, at),
+                    DeliveryStage::Waiting { at } => (0, at),
+                    DeliveryStage::Running => (1, 0),
+                    DeliveryStage::Asking { at } => (2, at),
                 };
                 out.byte(stage);
                 out.u64(at);
@@ -163,8 +163,8 @@ impl Record {
                 claim,
                 expires: bytes.u64()?,
                 kept: match bytes.byte()? {
-                    0 => Kept::Reply(ReplyHead { status: bytes.u16()?, lines: bytes.text()? }),
-                    1 => Kept::Tombstone { status: bytes.u16()? },
+                    0 => KeptReply::Whole(ReplyHead { status: bytes.u16()?, lines: bytes.text()? }),
+                    1 => KeptReply::Tombstone { status: bytes.u16()? },
                     _ => return None,
                 },
             },
@@ -184,9 +184,9 @@ impl Record {
                 until: bytes.u64()?,
                 tries: bytes.u32()?,
                 stage: match (bytes.byte()?, bytes.u64()?) {
-                    (0, at) => Stage::Waiting { at },
-                    (1, 0) => Stage::Running,
-                    (2, at) => Stage::Asking { at },
+                    (0, at) => DeliveryStage::Waiting { at },
+                    (1, 0) => DeliveryStage::Running,
+                    (2, at) => DeliveryStage::Asking { at },
                     _ => return None,
                 },
             }),
@@ -208,12 +208,12 @@ pub struct Delivery {
     /// How often the origin was turned to, by a delivery or a question.
     pub tries: u32,
     /// What is done now.
-    pub stage: Stage,
+    pub stage: DeliveryStage,
 }
 
 /// What is done with an accepted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum DeliveryStage {
     /// The next delivery begins then.
     Waiting {
         /// When.
@@ -245,7 +245,7 @@ impl Owner {
 
 /// A record counts until it expires; a claim that runs counts as long as it runs, and what was accepted until its
 /// delivery has ended.
-pub(crate) fn lives(record: &Record, owner: Owner, now: Millis) -> bool {
+pub(crate) fn is_live(record: &Record, owner: Owner, now: Millis) -> bool {
     match record {
         Record::Claimed(claim) => owner.owns(claim) || now < record.expires(),
         Record::Completed { .. } | Record::Unknown { .. } => now < record.expires(),
@@ -254,7 +254,7 @@ pub(crate) fn lives(record: &Record, owner: Owner, now: Millis) -> bool {
 }
 
 /// Until when a record is remembered, where that does not depend on how the request ends.
-pub(crate) fn known_end(record: &Record) -> Option<Millis> {
+pub(crate) fn known_expiry(record: &Record) -> Option<Millis> {
     match record {
         Record::Claimed(_) | Record::Accepted(_) => None,
         Record::Completed { expires, .. } | Record::Unknown { expires, .. } => Some(*expires),
@@ -263,7 +263,7 @@ pub(crate) fn known_end(record: &Record) -> Option<Millis> {
 
 /// What is known of a delivery without changing it: that it goes on, or until when its unknown fate is remembered.
 pub fn unknown_until(delivery: &Delivery, owner: Owner, now: Millis) -> Option<Millis> {
-    let runs = delivery.stage == Stage::Running;
+    let runs = delivery.stage == DeliveryStage::Running;
     if runs && owner.owns(&delivery.claim) {
         return None;
     }

@@ -5,12 +5,12 @@ use crate::http::{
     lines::HeaderLines,
 };
 
-/// The version that [`Held::encode`] writes, the first line of the stored form.
+/// The version that [`StoredRequest::encode`] writes, the first line of the stored form.
 pub const VERSION: &str = "1";
 
 /// The head of a request; its content stands beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct StoredRequest {
     /// As sent.
     pub method: String,
     /// Absolute: the host is what the caller used.
@@ -18,7 +18,7 @@ pub struct Held {
     fields: Fields,
 }
 
-impl Held {
+impl StoredRequest {
     /// Keeps a request's head, without the fields that only the gate may set.
     pub fn keep(method: &str, url: &str, fields: &Fields) -> Self {
         let mut kept = String::new();

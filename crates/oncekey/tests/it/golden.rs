@@ -7,8 +7,8 @@ use oncekey::{
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, Delivery, Kept, Record, Stage, VERSION},
-        request::Held,
+        record::{Cause, Claim, Delivery, DeliveryStage, KeptReply, Record, VERSION},
+        request::StoredRequest,
     },
 };
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
@@ -26,12 +26,12 @@ fn claim() -> Claim {
     }
 }
 
-fn completed(kept: Kept) -> Record {
+fn completed(kept: KeptReply) -> Record {
     Record::Completed { claim: claim(), expires: EXPIRES, kept }
 }
 
 fn reply(status: u16, lines: &str) -> Record {
-    completed(Kept::Reply(ReplyHead { status, lines: lines.to_owned() }))
+    completed(KeptReply::Whole(ReplyHead { status, lines: lines.to_owned() }))
 }
 
 fn unknown(cause: Cause, status: Option<u16>) -> Record {
@@ -56,7 +56,7 @@ fn attempt(unanswered: Unanswered) -> Attempt {
     }
 }
 
-fn accepted(tries: u32, stage: Stage, unanswered: Unanswered) -> Record {
+fn accepted(tries: u32, stage: DeliveryStage, unanswered: Unanswered) -> Record {
     Record::Accepted(Delivery { claim: claim(), attempt: attempt(unanswered), until: EXPIRES, tries, stage })
 }
 
@@ -98,14 +98,14 @@ fn version_1() {
     golden!("v1-claimed", Record::Claimed(claim()));
     golden!("v1-completed-reply", reply(201, lines));
     golden!("v1-completed-reply-without-lines", reply(204, ""));
-    golden!("v1-completed-tombstone", completed(Kept::Tombstone { status: 200 }));
+    golden!("v1-completed-tombstone", completed(KeptReply::Tombstone { status: 200 }));
     golden!("v1-unknown-ambiguous", unknown(Cause::Ambiguous, Some(500)));
     golden!("v1-unknown-unanswered", unknown(Cause::Unanswered, None));
     golden!("v1-unknown-unanswered-status", unknown(Cause::Unanswered, Some(504)));
-    golden!("v1-accepted-waiting", accepted(0, Stage::Waiting { at: EXPIRES - 1 }, Unanswered::Hold));
-    golden!("v1-accepted-running", accepted(3, Stage::Running, Unanswered::Rerun));
+    golden!("v1-accepted-waiting", accepted(0, DeliveryStage::Waiting { at: EXPIRES - 1 }, Unanswered::Hold));
+    golden!("v1-accepted-running", accepted(3, DeliveryStage::Running, Unanswered::Rerun));
     let probe = Unanswered::Probe("/look up/{key}?%".to_owned());
-    golden!("v1-accepted-asking", accepted(3, Stage::Asking { at: 1 }, probe));
+    golden!("v1-accepted-asking", accepted(3, DeliveryStage::Asking { at: 1 }, probe));
 }
 
 #[test]
@@ -114,20 +114,20 @@ fn a_held_request_of_version_1() {
         "content-type,application/json\noncekey-errand,accept\nx-two,a, b\nidempotency-status,x\nx-name,Žofie"
             .to_owned(),
     );
-    let held = Held::keep("PATCH", "http://gate.example:8787/a%20b?c=%C3%A9&d", &fields);
+    let held = StoredRequest::keep("PATCH", "http://gate.example:8787/a%20b?c=%C3%A9&d", &fields);
     let golden = include_str!("../../../../tests/golden/held-v1.txt");
     assert_eq!(held.encode(), golden);
-    assert_eq!(Held::decode(golden).as_ref(), Some(&held));
-    let bare = Held::keep("POST", "http://a/", &Fields::default());
-    assert_eq!(Held::decode(&bare.encode()), Some(bare));
+    assert_eq!(StoredRequest::decode(golden).as_ref(), Some(&held));
+    let bare = StoredRequest::keep("POST", "http://a/", &Fields::default());
+    assert_eq!(StoredRequest::decode(&bare.encode()), Some(bare));
     for other in ["", "1", "1\nPOST", "1\nPOST\nhttp://a/", "2\nPOST\nhttp://a/\n", "1\n\nhttp://a/\n", "1\nPOST\n\n"] {
-        assert_eq!(Held::decode(other), None, "{other:?}");
+        assert_eq!(StoredRequest::decode(other), None, "{other:?}");
     }
 }
 
 #[test]
 fn no_tag_is_read_that_was_never_written() {
-    let record = completed(Kept::Tombstone { status: 200 }).encode();
+    let record = completed(KeptReply::Tombstone { status: 200 }).encode();
     let kept = record.len() - 3;
     for (at, written) in [(1, 0..=3_u8), (kept, 0..=1)] {
         for tag in (0..=u8::MAX).filter(|tag| !written.contains(tag)) {
@@ -157,10 +157,10 @@ fn some_claim() -> impl Strategy<Value = Claim> {
     )
 }
 
-fn some_kept() -> impl Strategy<Value = Kept> {
+fn some_kept() -> impl Strategy<Value = KeptReply> {
     prop_oneof![
-        (any::<u16>(), any::<String>()).prop_map(|(status, lines)| Kept::Reply(ReplyHead { status, lines })),
-        any::<u16>().prop_map(|status| Kept::Tombstone { status }),
+        (any::<u16>(), any::<String>()).prop_map(|(status, lines)| KeptReply::Whole(ReplyHead { status, lines })),
+        any::<u16>().prop_map(|status| KeptReply::Tombstone { status }),
     ]
 }
 
@@ -169,9 +169,9 @@ fn some_record() -> impl Strategy<Value = Record> {
     // A status is never 0: 0 stands for none.
     let status = any::<u16>().prop_map(|status| Some(status).filter(|status| *status != 0));
     let stage = prop_oneof![
-        any::<u64>().prop_map(|at| Stage::Waiting { at }),
-        Just(Stage::Running),
-        any::<u64>().prop_map(|at| Stage::Asking { at }),
+        any::<u64>().prop_map(|at| DeliveryStage::Waiting { at }),
+        Just(DeliveryStage::Running),
+        any::<u64>().prop_map(|at| DeliveryStage::Asking { at }),
     ];
     let unanswered =
         prop_oneof![Just(Unanswered::Hold), Just(Unanswered::Rerun), any::<String>().prop_map(Unanswered::Probe),];

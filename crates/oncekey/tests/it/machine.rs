@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
     decide::transition::{LONGEST_BY, TransitionContent, TransitionDecision, WonTransition, decide_transition},
-    errand::{LONGEST_ID, Order},
+    errand::{EntityErrand, LONGEST_ID},
     policy::{Keep, Policy, Unanswered},
     stored::{
         attempt::Attempt,
-        entity::{Entity, LONGEST_HISTORY, kept},
+        entity::{Entity, LONGEST_HISTORY, kept_versions},
     },
 };
 use proptest::collection::vec;
@@ -130,11 +130,11 @@ fn what_a_caller_may_say() {
 #[test]
 fn orders() {
     let check = |path: &str, expect: Option<(&str, &str, Option<&str>)>| {
-        let order = Order::parse(path);
+        let order = EntityErrand::of_path(path);
         let found = order.as_ref().map(|o| (o.machine.as_str(), o.id.as_str(), o.transition.as_deref()));
         assert_eq!(found, expect, "{path}");
         if let Some(order) = order {
-            assert_eq!(Order::decode(&order.encode()), Some(order));
+            assert_eq!(EntityErrand::decode(&order.encode()), Some(order));
         }
     };
     check("refund/42", Some(("refund", "42", None)));
@@ -145,17 +145,17 @@ fn orders() {
     }
     check(&format!("refund/{}", "x".repeat(LONGEST_ID + 1)), None);
     let policy = policy();
-    let known = |path: &str| policy.knows(&Order::parse(path).unwrap());
+    let known = |path: &str| policy.knows(&EntityErrand::of_path(path).unwrap());
     assert!(known("refund/1") && known("refund/1/approve"));
     assert!(!known("refund/1/pay") && !known("order/1") && !known("refund/1/"));
 }
 
 #[test]
 fn a_history_keeps_its_newest() {
-    assert_eq!(kept(1), 1..=1);
-    assert_eq!(kept(LONGEST_HISTORY), 1..=LONGEST_HISTORY);
-    assert_eq!(kept(LONGEST_HISTORY + 5), 6..=LONGEST_HISTORY + 5);
-    assert!(kept(0).is_empty());
+    assert_eq!(kept_versions(1), 1..=1);
+    assert_eq!(kept_versions(LONGEST_HISTORY), 1..=LONGEST_HISTORY);
+    assert_eq!(kept_versions(LONGEST_HISTORY + 5), 6..=LONGEST_HISTORY + 5);
+    assert!(kept_versions(0).is_empty());
 }
 
 #[test]
@@ -307,9 +307,9 @@ proptest! {
 
     #[test]
     fn any_path_is_an_order_or_none(path in any::<String>()) {
-        if let Some(order) = Order::parse(&path) {
-            assert_eq!(Order::decode(&order.encode()), Some(order));
+        if let Some(order) = EntityErrand::of_path(&path) {
+            assert_eq!(EntityErrand::decode(&order.encode()), Some(order));
         }
-        let _ = Order::decode(&path);
+        let _ = EntityErrand::decode(&path);
     }
 }
