@@ -109,6 +109,9 @@
 //! | probe | asking the origin what became of an effect that nobody answered for |
 //! | alarm | when an object wakes by itself |
 //! | audience | how a refusal is worded for its reader |
+//! | form | a record, an accepted request's head, an entity or an outbox's entry as bytes of a version |
+//! | claimant | what is remembered of the request that claimed a key, beside its fingerprint |
+//! | extension | what a newer build adds to a form without a new version |
 //! | survive | of a number: to be the value of a double's shortest text, so that a canonical form loses nothing |
 //! | line | a header line; in a batch, the items that wait for their turn |
 #![forbid(unsafe_code)]

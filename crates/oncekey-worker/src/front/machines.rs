@@ -38,7 +38,7 @@ pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Respo
         },
     };
     let stub = || front.gate.entity(&order.name());
-    match send(stub, &order.encode(), front.request, &front.stripped()?, &body).await {
+    match send(stub, &order.to_string(), front.request, &front.stripped()?, &body).await {
         Ok(response) => Ok(response),
         Err(_) => Err(Refusal::StoreUnavailable.into()),
     }

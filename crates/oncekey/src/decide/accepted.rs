@@ -16,6 +16,9 @@
 //! | asking, not due | | | rings again then |
 //! | asking, due | | | ask |
 //! | any but one with its owner, retention over | | | unknown |
+//! | dead, kept | | | rings again when that is over |
+//! | dead, kept no longer | | | delete |
+//! | unreadable | | | rings again, at the latest when it expires, and never deletes it before |
 //!
 //! | a delivery's answer | then |
 //! |---|---|
@@ -40,15 +43,27 @@ use crate::{
     policy::Unanswered,
     stored::{
         attempt::Attempt,
-        record::{Cause, Claim, Delivery, DeliveryStage, KeptReply, Owner, Record, is_live, known_expiry},
+        frame::Unreadable,
+        record::{
+            Cause, Claim, Claimant, Delivery, DeliveryStage, FoundRecord, KeptReply, Owner, Record, is_live,
+            known_expiry,
+        },
     },
 };
 
 /// Milliseconds after which a delivery is looked at again, should its owner have died.
 const LOOK_AGAIN: u64 = 10_000;
 
+/// Milliseconds after which what another build wrote is looked at again: a build that reads it may have come back, and
+/// what was promised is due.
+const LOOK_AT_UNREADABLE: u64 = 900_000;
+
+/// The same where not even the time can be read: no build that is known wrote it.
+const LOOK_AT_UNDATED: u64 = 86_400_000;
+
 /// What becomes of a request that is to be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
 pub enum AcceptDecision {
     /// Store this with the request, set the alarm to now, and say that it is queued.
     Store(Record),
@@ -82,12 +97,26 @@ pub enum AcceptDecision {
 /// assert!(matches!(decide_delivery(Some(&record), owner, now), DeliveryDecision::Deliver(_)));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
-pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Millis) -> AcceptDecision {
+pub fn decide_accept<'r>(
+    record: impl Into<FoundRecord<'r>>,
+    owner: Owner,
+    attempt: &Attempt,
+    now: Millis,
+) -> AcceptDecision {
+    let record = match record.into().read(now) {
+        Ok(record) => record,
+        Err(Unreadable { expires }) => {
+            return AcceptDecision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires };
+        }
+    };
     if let Some(record) = record.filter(|record| is_live(record, owner, now)) {
-        return if record.claim().fingerprint == attempt.fingerprint {
-            AcceptDecision::Duplicate
-        } else {
-            AcceptDecision::Refuse { refusal: Refusal::Reused, expires: known_expiry(record) }
+        let refuse = |refusal| AcceptDecision::Refuse { refusal, expires: known_expiry(record) };
+        return match record {
+            _ if record.claim().fingerprint != attempt.fingerprint => refuse(Refusal::Reused),
+            Record::Accepted(Delivery { stage: DeliveryStage::Dead { status, .. }, .. }) => {
+                refuse(Refusal::OutcomeUnknown { status: *status })
+            }
+            _ => AcceptDecision::Duplicate,
         };
     }
     let claim = Claim {
@@ -95,12 +124,14 @@ pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, n
         fingerprint: attempt.fingerprint.clone(),
         lease_until: now,
         retention: attempt.terms.retention,
+        claimant: Claimant::default(),
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
         attempt: attempt.clone(),
         until: later_by(now, attempt.terms.retention),
         tries: 0,
+        refusals: 0,
         stage: DeliveryStage::Waiting { at: now },
     }))
 }
@@ -128,7 +159,11 @@ pub enum DeliveryDecision {
 }
 
 /// What the alarm does with the record that it finds.
-pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> DeliveryDecision {
+pub fn decide_delivery<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> DeliveryDecision {
+    let record = match record.into().read(now) {
+        Ok(record) => record,
+        Err(unreadable) => return DeliveryDecision::Later(look_at_unreadable(unreadable, now)),
+    };
     let Some(Record::Accepted(delivery)) = record else {
         return match decide_alarm(record, owner, now) {
             AlarmDecision::Delete => DeliveryDecision::Delete,
@@ -136,6 +171,8 @@ pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> De
         };
     };
     match delivery.stage {
+        DeliveryStage::Dead { expires, .. } if now < expires => DeliveryDecision::Later(expires),
+        DeliveryStage::Dead { .. } => DeliveryDecision::Delete,
         DeliveryStage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
         _ if now >= delivery.until => DeliveryDecision::Store(give_up_delivery(delivery, now)),
         DeliveryStage::Waiting { at } | DeliveryStage::Asking { at } if now < at => DeliveryDecision::Later(at),
@@ -154,6 +191,19 @@ pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> De
     }
 }
 
+/// When the alarm must ring next where the record calls for its request and that cannot be read: the delivery waits for a
+/// build that reads it, until it is given up.
+pub fn look_for_request(delivery: &Delivery, unreadable: Unreadable, now: Millis) -> Millis {
+    look_at_unreadable(unreadable, now).min(delivery.until.max(later_by(now, 1)))
+}
+
+fn look_at_unreadable(unreadable: Unreadable, now: Millis) -> Millis {
+    match unreadable.expires {
+        Some(expires) => expires.min(now.saturating_add(LOOK_AT_UNREADABLE)),
+        None => now.saturating_add(LOOK_AT_UNDATED),
+    }
+}
+
 /// When the alarm must ring next for what was stored. While a delivery runs or a question is asked it rings in vain,
 /// unless their owner has died.
 pub fn next_alarm(record: &Record, now: Millis) -> Millis {
@@ -163,14 +213,15 @@ pub fn next_alarm(record: &Record, now: Millis) -> Millis {
         {
             *at
         }
+        Record::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => *expires,
         Record::Accepted(_) => now + LOOK_AGAIN,
         Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. } => record.expires(),
     }
 }
 
 /// Decides after a question. `delivery` is what was asked for; `jitter` is a fraction of 2^32.
-pub fn decide_after_delivery_probe(
-    record: Option<&Record>,
+pub fn decide_after_delivery_probe<'r>(
+    record: impl Into<FoundRecord<'r>>,
     delivery: &Delivery,
     owner: Owner,
     found: ProbeResult,
@@ -178,7 +229,7 @@ pub fn decide_after_delivery_probe(
     jitter: u32,
     now: Millis,
 ) -> DeliveryDecision {
-    if !matches!(record, Some(Record::Accepted(stored)) if stored == delivery) {
+    if !matches!(record.into(), FoundRecord::Readable(Record::Accepted(stored)) if stored == delivery) {
         return DeliveryDecision::Nothing;
     }
     match found {
@@ -209,8 +260,8 @@ pub struct DeliveryAnswer {
 
 /// Settles a delivery. `then` is the course of a proxied request on the same terms; `kept` counts where the answer is
 /// remembered; `jitter` is a fraction of 2^32.
-pub fn settle_delivery(
-    record: Option<&Record>,
+pub fn settle_delivery<'r>(
+    record: impl Into<FoundRecord<'r>>,
     claim: &Claim,
     then: RecordChange,
     kept: KeptReply,
@@ -218,7 +269,7 @@ pub fn settle_delivery(
     jitter: u32,
     now: Millis,
 ) -> Settlement {
-    let Some(Record::Accepted(delivery)) = record else {
+    let FoundRecord::Readable(Record::Accepted(delivery)) = record.into() else {
         return Settlement::Late;
     };
     if delivery.claim != *claim || delivery.stage != DeliveryStage::Running {

@@ -12,7 +12,7 @@ use oncekey::{
     policy::{Policy, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, KeptReply, Owner, Record},
+        record::{Cause, Claim, Claimant, KeptReply, Owner, Record},
     },
 };
 
@@ -55,7 +55,8 @@ fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
 }
 
 fn claim(lease_until: u64) -> Claim {
-    Claim { generation: 4, fingerprint: SAME.parse::<Fingerprint>().unwrap(), lease_until, retention: RETENTION }
+    let (fingerprint, claimant) = (SAME.parse::<Fingerprint>().unwrap(), Claimant::default());
+    Claim { generation: 4, fingerprint, lease_until, retention: RETENTION, claimant }
 }
 
 fn head() -> ReplyHead {
@@ -338,7 +339,7 @@ fn a_probe_that_comes_late() {
 #[test]
 fn what_is_remembered() {
     let until = |at| AlarmDecision::Later(at);
-    let unknown = |expires| PeekState::Unknown { expires };
+    let unknown = |expires| PeekState::Unknown { expires: Some(expires) };
     let completed = |status| PeekState::Completed { status, expires: EXPIRES };
     let check = |word: &str, owner_word: &str, expect: (AlarmDecision, PeekState, ReleaseDecision)| {
         let (record, owner) = (record(word), owner(owner_word));
@@ -389,6 +390,6 @@ fn times_end_where_numbers_do() {
     assert_eq!(first_alarm(&claim, u64::MAX), u64::MAX);
     assert_eq!(
         peek_record(Some(&Record::Claimed(claim)), Owner::default(), 0),
-        PeekState::Unknown { expires: u64::MAX }
+        PeekState::Unknown { expires: Some(u64::MAX) }
     );
 }

@@ -18,7 +18,7 @@ use oncekey::{
     queue::{Receipt, read_receipt},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, Delivery, DeliveryStage, KeptReply, Owner, Record},
+        record::{Cause, Claim, Claimant, Delivery, DeliveryStage, KeptReply, Owner, Record},
     },
 };
 
@@ -56,8 +56,9 @@ fn delivery(stage: DeliveryStage, unanswered: &str) -> Delivery {
         fingerprint: SAME.parse::<Fingerprint>().unwrap(),
         lease_until: NOW + 1_500,
         retention: 100,
+        claimant: Claimant::default(),
     };
-    Delivery { claim, attempt: attempt(SAME, unanswered), until: UNTIL, tries: 2, stage }
+    Delivery { claim, attempt: attempt(SAME, unanswered), until: UNTIL, tries: 2, refusals: 0, stage }
 }
 
 const ALIVE: Owner = Owner { running: Some(4), latest: 4 };
@@ -280,7 +281,7 @@ fn check_seen(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, 
     assert_eq!(code(OTHER), "idempotency_key_reused");
     let (found, freed) = (peek_record(Some(&record), owner, now), decide_release(Some(&record), owner, now));
     if unknown {
-        assert_eq!(found, PeekState::Unknown { expires: UNTIL + 100_000 }, "{place}");
+        assert_eq!(found, PeekState::Unknown { expires: Some(UNTIL + 100_000) }, "{place}");
         assert_eq!((code(SAME), freed), ("outcome_unknown", ReleaseDecision::Done));
     } else {
         assert_eq!((found, freed), (PeekState::Running, ReleaseDecision::Running), "{place}");

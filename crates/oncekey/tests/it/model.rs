@@ -275,7 +275,7 @@ impl Gate {
                     PeekState::Completed { status, expires: known.until }
                 }
                 Fate::OwnerDied | Fate::Ambiguous { .. } | Fate::Silent { .. } => {
-                    PeekState::Unknown { expires: known.until }
+                    PeekState::Unknown { expires: Some(known.until) }
                 }
             },
         };
@@ -331,7 +331,7 @@ impl Gate {
                     _ => None,
                 };
                 self.check_refusal(&refusal, status, Some(expires));
-                assert_eq!(self.look(), PeekState::Unknown { expires });
+                assert_eq!(self.look(), PeekState::Unknown { expires: Some(expires) });
             }
             (AfterProbe::Moved, Learnt::Moved) => self.attempt(attempt, waited),
             (found, learnt) => panic!("{found:?} where {learnt:?}"),

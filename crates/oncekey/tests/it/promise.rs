@@ -385,7 +385,7 @@ impl World {
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
             PeekState::Unknown { expires } => {
-                assert!(expires > self.now, "an unknown fate without an end");
+                assert!(expires.is_some_and(|expires| expires > self.now), "an unknown fate without an end");
                 "unknown"
             }
         };
