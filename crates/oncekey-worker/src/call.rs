@@ -1,8 +1,9 @@
 //! Calls of the front's to objects.
 
+use js_sys::JsString;
 use oncekey::{
     call::{CallFailure, CallHistory},
-    errand::Errand,
+    errand::{Errand, is_not_understood, may_be_not_understood},
     key::scoped::ScopedKey,
 };
 use wasm_bindgen::JsValue;
@@ -27,7 +28,7 @@ pub async fn ask(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    send(|| gate.stub(key), &errand.encode(), request, headers, body).await
+    send(|| gate.stub(key), &errand.to_string(), request, headers, body).await
 }
 
 /// One call to an object, made once more where the platform says that it may succeed then.
@@ -42,7 +43,7 @@ pub async fn send(
     let mut calls = CallHistory::default();
     loop {
         match call(&stub, request, headers, body).await {
-            Ok(response) => return Ok(response),
+            Ok(response) => return understood(response).await,
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
                     return Err(failed);
@@ -50,6 +51,23 @@ pub async fn send(
             }
         }
     }
+}
+
+/// An object that runs an earlier build says in a refusal that it does not understand the errand.
+async fn understood(response: Response) -> Result<Response, CallFailure> {
+    if may_be_not_understood(response.status(), || head::word(&response)) {
+        let content = content_of(&response).await.map_err(|_| CallFailure::InDoubt)?;
+        if is_not_understood(&content) {
+            return Err(CallFailure::NotUnderstood);
+        }
+    }
+    Ok(response)
+}
+
+/// The content as a text; the response can still be sent on.
+async fn content_of(response: &Response) -> Result<String, Failure> {
+    let text: JsString = settled(response.clone()?.text()?).await?;
+    Ok(text.into())
 }
 
 async fn call(

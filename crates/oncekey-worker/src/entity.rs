@@ -1,7 +1,9 @@
 //! The object of one entity: its state, history and outbox, and the alarm that hands effects over.
 //!
 //! Invariant: `e` holds the entity, `h1`, `h2`, … its history by version, `o1`, `o2`, … the effects by version that
-//! have not been handed over; a transition writes all three without an await between.
+//! have not been handed over; a transition writes all three without an await between. `e` is an [`Entity`]'s stored form,
+//! each `h` JSON, and each `o` holds `[entry, content]`, where `entry` is an [`OutboxEntry`]'s; version 1 wrote two texts
+//! in its place.
 
 use std::rc::Rc;
 
@@ -9,13 +11,14 @@ use js_sys::{Array, ArrayBuffer, Uint8Array};
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
     decide::transition::{OutgoingEffect, TransitionContent, TransitionDecision, decide_transition},
-    errand::{Errand, Order, is_handed_over},
+    errand::{EntityErrand, Errand, is_handed_over},
     http::target::split_url,
     policy::Machine,
     stored::{
-        attempt::Attempt,
-        entity::{Entity, kept},
-        request::Held,
+        entity::{Entity, kept_versions},
+        frame::Unreadable,
+        outbox::OutboxEntry,
+        request::StoredRequest,
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -51,13 +54,14 @@ impl EntityObject {
     /// Does what the front orders.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
         let refuse = |refusal: Refusal| refusal::respond(&self.gate.policy, &request.headers(), &refusal, None);
-        let Some(order) = head::errand(request).as_deref().and_then(Order::decode) else {
-            return refuse(Refusal::NoSuchEndpoint);
+        let Ok(order) = head::errand(request).unwrap_or_default().parse::<EntityErrand>() else {
+            return refuse(Refusal::StoreUnavailable);
         };
         let content: ArrayBuffer = settled(request.array_buffer()?).await?;
         let content = Uint8Array::new(&content).to_vec();
+        // The front knows it: this object runs under an older policy.
         let Some(machine) = self.gate.policy.machine(&order.machine) else {
-            return refuse(Refusal::NoSuchEndpoint);
+            return refuse(Refusal::StoreUnavailable);
         };
         let Ok(entity) = self.load() else {
             return refuse(Refusal::StoreUnavailable);
@@ -77,7 +81,7 @@ impl EntityObject {
         };
         let kv = self.storage.kv();
         let mut history = Vec::new();
-        for version in kept(entity.version) {
+        for version in kept_versions(entity.version) {
             history.extend(kv.get(&row('h', version))?.as_string());
         }
         message::said(GateAnswer::entity(&entity.state, entity.version, &history))
@@ -87,14 +91,14 @@ impl EntityObject {
     fn make(
         &self,
         machine: &Machine,
-        order: &Order,
+        order: &EntityErrand,
         name: &str,
         entity: Option<&Entity>,
         content: &[u8],
         url: &str,
     ) -> Result<Result<GateAnswer, Refusal>, Failure> {
         let Some(transition) = machine.transition(name) else {
-            return Ok(Err(Refusal::NoSuchEndpoint));
+            return Ok(Err(Refusal::StoreUnavailable));
         };
         let given = match TransitionContent::parse(content) {
             Ok(given) => given,
@@ -119,7 +123,7 @@ impl EntityObject {
                     kv.put(&row('o', version), &outgoing(effect, &target))?;
                 }
                 self.save(&won.entity)?;
-                if let Some(old) = kept(version).start().checked_sub(1).filter(|old| *old > 0) {
+                if let Some(old) = kept_versions(version).start().checked_sub(1).filter(|old| *old > 0) {
                     kv.delete(&row('h', old))?;
                 }
                 Ok(Ok(GateAnswer::transition(&won.entity.state, true)))
@@ -141,12 +145,12 @@ impl EntityObject {
             // Should this be the last that is heard of it.
             self.wake_at(clock() + AGAIN)?;
             let name = row('o', version);
-            let Some((attempt, head, content)) = incoming(&kv.get(&name)?) else {
+            let Ok((entry, content)) = incoming(&kv.get(&name)?) else {
                 return Ok(false);
             };
-            let request = message::held_request(&head)?;
-            let key = attempt.scoped_key.clone();
-            let errand = Errand::Accept(attempt);
+            let request = message::held_request(&entry.request)?;
+            let key = entry.attempt.scoped_key.clone();
+            let errand = Errand::Accept(entry.attempt);
             let answer = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
             if !answer.is_ok_and(|answer| is_handed_over(answer.status())) {
                 return Ok(false);
@@ -161,13 +165,13 @@ impl EntityObject {
         Ok(true)
     }
 
-    /// An error also where bytes are stored that no known version wrote.
+    /// An error also where this build cannot read what is stored.
     fn load(&self) -> Result<Option<Entity>, Failure> {
         let row = self.storage.kv().get("e")?;
         if row.is_undefined() {
             return Ok(None);
         }
-        let entity = row.dyn_into::<Uint8Array>().ok().and_then(|bytes| Entity::decode(&bytes.to_vec()));
+        let entity = row.dyn_into::<Uint8Array>().ok().and_then(|bytes| Entity::decode(&bytes.to_vec()).ok());
         entity.map(Some).ok_or_else(|| JsValue::UNDEFINED.into())
     }
 
@@ -187,13 +191,19 @@ fn row(kind: char, version: u32) -> String {
     name
 }
 
-/// An effect as its row: terms, head, content.
+/// An effect as its row.
 fn outgoing(effect: &OutgoingEffect, url: &str) -> JsValue {
+    let entry = OutboxEntry { attempt: effect.attempt.clone(), request: StoredRequest::json(url) };
     let content = Uint8Array::from(effect.content.as_bytes());
-    Array::of3(&effect.attempt.encode().into(), &Held::json(url).encode().into(), &content).into()
+    Array::of2(&Uint8Array::from(entry.encode().as_slice()), &content).into()
 }
 
-fn incoming(row: &JsValue) -> Option<(Attempt, Held, JsValue)> {
-    let row = row.dyn_ref::<Array>()?;
-    Some((Attempt::parse(&row.get(0).as_string()?)?, Held::decode(&row.get(1).as_string()?)?, row.get(2)))
+/// An effect and its content from its row.
+fn incoming(row: &JsValue) -> Result<(OutboxEntry, JsValue), Unreadable> {
+    let row = row.dyn_ref::<Array>().ok_or(Unreadable::default())?;
+    if let Some(bytes) = row.get(0).dyn_ref::<Uint8Array>() {
+        return Ok((OutboxEntry::decode(&bytes.to_vec())?, row.get(1)));
+    }
+    let text = |at| row.get(at).as_string().ok_or(Unreadable::default());
+    Ok((OutboxEntry::decode_v1(&text(0)?, &text(1)?)?, row.get(2)))
 }

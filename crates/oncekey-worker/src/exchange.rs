@@ -7,7 +7,7 @@ use oncekey::{
     batch::ItemLine,
     errand::Errand,
     http::negotiate::can_decode,
-    stored::{attempt::Attempt, request::Held},
+    stored::{attempt::Attempt, request::StoredRequest},
 };
 
 use crate::{
@@ -54,7 +54,7 @@ impl Flight {
     }
 
     /// An item joins; says its number.
-    pub fn join(&mut self, attempt: Attempt, head: Held, content: Vec<u8>) -> usize {
+    pub fn join(&mut self, attempt: Attempt, head: StoredRequest, content: Vec<u8>) -> usize {
         let number = self.line.join_item(Some(&attempt.scoped_key));
         let (gate, limit) = (self.gate.clone(), self.limit);
         // Nothing happens before it is polled.
@@ -94,7 +94,7 @@ impl Flight {
     }
 }
 
-async fn exchange(gate: &Gate, attempt: Attempt, head: &Held, content: &[u8], limit: u64) -> Option<Answer> {
+async fn exchange(gate: &Gate, attempt: Attempt, head: &StoredRequest, content: &[u8], limit: u64) -> Option<Answer> {
     let request = message::held_request(head).ok()?;
     let key = attempt.scoped_key.clone();
     let body = Uint8Array::from(content).into();

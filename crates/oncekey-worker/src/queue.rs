@@ -5,7 +5,7 @@ use std::rc::Rc;
 use js_sys::{Array, Uint8Array};
 use oncekey::{
     queue::{QUEUE_HOST, Receipt, attempt_of_message, read_receipt, redelivery_delay},
-    stored::request::Held,
+    stored::request::StoredRequest,
 };
 use wasm_bindgen::JsCast;
 
@@ -38,7 +38,7 @@ pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
             && let Some(attempt) = attempt_of_message(&gate.policy, queue, &id, &bytes)
         {
             let url = [QUEUE_HOST, &queue.path].concat();
-            flight.join(attempt, Held::json(&url), bytes);
+            flight.join(attempt, StoredRequest::json(&url), bytes);
             numbers.push(at);
         }
     }

@@ -24,7 +24,7 @@ use crate::{
     policy::{Policy, Route},
     stored::{
         attempt::{Attempt, Terms},
-        request::Held,
+        request::StoredRequest,
     },
 };
 
@@ -122,7 +122,7 @@ pub struct BatchPlan {
     ignore: Vec<Ignore>,
     terms: Terms,
     scope: Scope,
-    head: Held,
+    head: StoredRequest,
 }
 
 impl BatchPlan {
@@ -144,12 +144,12 @@ impl BatchPlan {
             ignore,
             terms: Terms::of(policy, route),
             scope,
-            head: Held::json(&[origin, item.1].concat()).with(&item_fields(fields)),
+            head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields)),
         }
     }
 
     /// The head of each item's request.
-    pub fn head(&self) -> &Held {
+    pub fn head(&self) -> &StoredRequest {
         &self.head
     }
 

@@ -30,6 +30,9 @@ pub enum CallFailure {
     Unreached,
     /// The object may have run the effect: nobody else may.
     InDoubt,
+    /// The object runs code that does not understand what it was asked, and has done nothing. What it remembers of the
+    /// key counts all the same: nobody else may run the effect.
+    NotUnderstood,
 }
 
 impl fmt::Display for CallFailure {
@@ -37,6 +40,7 @@ impl fmt::Display for CallFailure {
         f.write_str(match self {
             Self::Unreached => "the object was not reached",
             Self::InDoubt => "the object may have run the effect",
+            Self::NotUnderstood => "the object does not understand what it is asked",
         })
     }
 }

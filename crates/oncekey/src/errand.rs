@@ -1,14 +1,51 @@
 //! What the front asks of an object, and the text that carries it between them.
+//!
+//! The text is the errand's name and the words that it takes, printable ASCII, parted by single spaces. Words may follow
+//! that a newer build added: one that begins with `!` is needed, any other is left out of account. A name, a word or a
+//! needed further word that this build does not know makes the errand [`NotUnderstood`]; the object then answers 503
+//! `store_unavailable`, whose `Retry-After` outlasts the moment in which it runs older code than the front.
+//!
+//! Builds before that rule answer 404 `no_such_endpoint` to what they do not understand, and understand no further word
+//! at all. So what they know is written as they know it, and [`is_not_understood`] knows their answer.
+
+use std::{error::Error, fmt, str::FromStr};
 
 use crate::{
+    answer::{refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
     policy::Policy,
     stored::attempt::Attempt,
 };
 
 /// The header that carries an [`Errand`] from the front to the object. A client cannot send it: the front
-/// removes every field with the prefix first ([`crate::http::fields::is_internal`]).
+/// removes every field with the prefix first ([`is_internal`](crate::http::fields::is_internal)).
 pub const ERRAND: &str = "oncekey-errand";
+
+/// Begins a further word that must be understood.
+const NEEDED: char = '!';
+
+/// An errand of another build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotUnderstood;
+
+impl fmt::Display for NotUnderstood {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("the errand is not understood")
+    }
+}
+
+impl Error for NotUnderstood {}
+
+/// Whether an object's answer may say that it does not understand the errand, so that its content has to be looked at:
+/// it is a refusal, and no answer of an origin's. `word`: that of `Idempotency-Status`.
+pub fn may_be_not_understood(status: u16, word: impl FnOnce() -> Option<String>) -> bool {
+    status == Refusal::NoSuchEndpoint.status() && word().as_deref() == Some(StatusWord::Refused.as_str())
+}
+
+/// Whether a refusal's content says so, as builds before [`NotUnderstood`] say it.
+pub fn is_not_understood(content: &str) -> bool {
+    content.contains(Refusal::NoSuchEndpoint.code())
+}
 
 /// What the front asks of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,37 +66,55 @@ pub enum Errand {
 /// The longest that a peek may wait, in seconds.
 pub const MAX_PEEK_WAIT: u32 = 30;
 
-impl Errand {
-    /// Printable ASCII, words parted by single spaces.
-    pub fn encode(&self) -> String {
+impl fmt::Display for Errand {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Attempt(attempt) => ["attempt ", &attempt.encode()].concat(),
-            Self::Accept(attempt) => ["accept ", &attempt.encode()].concat(),
-            Self::Peek { wait } => format!("peek {wait}"),
-            Self::Release => "release".to_owned(),
+            Self::Attempt(attempt) => write!(out, "attempt {attempt}"),
+            Self::Accept(attempt) => write!(out, "accept {attempt}"),
+            Self::Peek { wait } => write!(out, "peek {wait}"),
+            Self::Release => out.write_str("release"),
         }
     }
+}
 
-    /// The errand that [`Errand::encode`] wrote; `None` for anything else.
-    pub fn decode(text: &str) -> Option<Self> {
+/// ```
+/// use oncekey::errand::{Errand, NotUnderstood};
+///
+/// assert_eq!("peek 30".parse(), Ok(Errand::Peek { wait: 30 }));
+/// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30 }));
+/// assert_eq!("peek 30 !as=operator".parse::<Errand>(), Err(NotUnderstood));
+/// assert_eq!("deliver".parse::<Errand>(), Err(NotUnderstood));
+/// ```
+impl FromStr for Errand {
+    type Err = NotUnderstood;
+
+    fn from_str(text: &str) -> Result<Self, NotUnderstood> {
         let mut words = text.split(' ');
-        let errand = match words.next()? {
-            "attempt" => Self::Attempt(Attempt::decode(&mut words)?),
-            "accept" => Self::Accept(Attempt::decode(&mut words)?),
-            "peek" => Self::Peek { wait: words.next()?.parse().ok()? },
-            "release" => Self::Release,
-            _ => return None,
+        let errand = match words.next() {
+            Some("attempt") => Attempt::from_words(&mut words).map(Self::Attempt),
+            Some("accept") => Attempt::from_words(&mut words).map(Self::Accept),
+            Some("peek") => words.next().and_then(|wait| wait.parse().ok()).map(|wait| Self::Peek { wait }),
+            Some("release") => Some(Self::Release),
+            _ => None,
         };
-        words.next().is_none().then_some(errand)
+        if are_understood(words) { errand.ok_or(NotUnderstood) } else { Err(NotUnderstood) }
     }
+}
+
+/// Whether further words may be left out of account.
+fn are_understood<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
+    words.all(|word| !word.starts_with(NEEDED))
 }
 
 /// Bytes of an entity's id.
 pub const LONGEST_ID: usize = 255;
 
 /// What is asked of an entity, by the front.
+///
+/// Its text is the machine, the id and, where there is one, the transition. No transition's name is empty or begins with
+/// `!`, so that further words may follow a look too, after an empty third.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct EntityErrand {
     /// The machine's name.
     pub machine: String,
     /// The entity's id.
@@ -68,48 +123,54 @@ pub struct Order {
     pub transition: Option<String>,
 }
 
-impl Order {
+impl EntityErrand {
     /// Reads what follows `/.oncekey/machines/` in a path. An id may hold anything, percent-encoded.
-    pub fn parse(path: &str) -> Option<Self> {
+    pub fn of_path(path: &str) -> Option<Self> {
         let mut segments = path.split('/');
         let (machine, id) = (segments.next()?, unescape(segments.next()?)?);
-        let transition = segments.next().map(str::to_owned);
-        if segments.next().is_some() || id.trim().is_empty() || id.len() > LONGEST_ID {
+        let transition = segments.next();
+        let is_none = transition.is_some_and(|name| name.is_empty() || name.starts_with(NEEDED));
+        if is_none || segments.next().is_some() || id.trim().is_empty() || id.len() > LONGEST_ID {
             return None;
         }
-        Some(Self { machine: machine.to_owned(), id, transition })
+        Some(Self { machine: machine.to_owned(), id, transition: transition.map(str::to_owned) })
     }
 
     /// Names the entity's object.
     pub fn name(&self) -> String {
         [self.machine.as_str(), "/", &self.id].concat()
     }
+}
 
-    /// Printable ASCII, words parted by single spaces.
-    pub fn encode(&self) -> String {
-        let mut out = escape(&self.machine);
-        for word in [Some(&self.id), self.transition.as_ref()].into_iter().flatten() {
-            out.push(' ');
-            out.push_str(&escape(word));
-        }
-        out
+impl fmt::Display for EntityErrand {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", escape(&self.machine), escape(&self.id))?;
+        self.transition.as_ref().map_or(Ok(()), |name| write!(out, " {}", escape(name)))
     }
+}
 
-    /// What [`Order::encode`] wrote; `None` for anything else.
-    pub fn decode(text: &str) -> Option<Self> {
-        let mut words = text.split(' ').map(unescape);
-        let (machine, id) = (words.next()??, words.next()??);
-        let transition = words.next();
-        if words.next().is_some() || transition == Some(None) {
-            return None;
+impl FromStr for EntityErrand {
+    type Err = NotUnderstood;
+
+    fn from_str(text: &str) -> Result<Self, NotUnderstood> {
+        let mut words = text.split(' ');
+        let (machine, id) = words.next().zip(words.next()).ok_or(NotUnderstood)?;
+        let transition = words.next().filter(|name| !name.is_empty());
+        if !are_understood(transition.into_iter().chain(words)) {
+            return Err(NotUnderstood);
         }
-        Some(Self { machine, id, transition: transition.flatten() })
+        let read = |word: &str| unescape(word).ok_or(NotUnderstood);
+        let transition = transition.map(read).transpose()?;
+        if transition.as_ref().is_some_and(|name| name.starts_with(NEEDED)) {
+            return Err(NotUnderstood);
+        }
+        Ok(Self { machine: read(machine)?, id: read(id)?, transition })
     }
 }
 
 impl Policy {
     /// Whether there is such a machine and, where one is named, such a transition.
-    pub fn knows(&self, order: &Order) -> bool {
+    pub fn knows(&self, order: &EntityErrand) -> bool {
         self.machine(&order.machine)
             .is_some_and(|machine| order.transition.as_ref().is_none_or(|name| machine.transition(name).is_some()))
     }

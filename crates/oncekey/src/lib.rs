@@ -40,7 +40,7 @@
 //!     http::{fields::Fields, target::{Target, routing_path, split_url}},
 //!     key::{scope::Scope, scoped::ScopedKey},
 //!     policy::Policy,
-//!     stored::{attempt::{Attempt, Terms}, record::{Kept, Owner, Record}},
+//!     stored::{attempt::{Attempt, Terms}, record::{KeptReply, Owner, Record}},
 //! };
 //!
 //! // The front. What is protected? The first route that matches says how.
@@ -77,7 +77,7 @@
 //! let EffectOutcome::Pass { word, then } = outcome_of_status(Some(201), &attempt.terms) else { unreachable!() };
 //! let head = ReplyHead::keep(201, &Fields::new("location,/orders/1\nconnection,close".to_owned()));
 //! assert_eq!(word, StatusWord::Executed);
-//! let settled = settle_attempt(Some(&record), &claim, then, Kept::Reply(head), now + 250);
+//! let settled = settle_attempt(Some(&record), &claim, then, KeptReply::Whole(head), now + 250);
 //! let Settlement::Store(record) = settled else { unreachable!() };
 //!
 //! // A duplicate gets the same answer, and nothing runs.
@@ -109,6 +109,9 @@
 //! | probe | asking the origin what became of an effect that nobody answered for |
 //! | alarm | when an object wakes by itself |
 //! | audience | how a refusal is worded for its reader |
+//! | form | a record, an accepted request's head, an entity or an outbox's entry as bytes of a version |
+//! | claimant | what is remembered of the request that claimed a key, beside its fingerprint |
+//! | extension | what a newer build adds to a form without a new version |
 //! | survive | of a number: to be the value of a double's shortest text, so that a canonical form loses nothing |
 //! | line | a header line; in a batch, the items that wait for their turn |
 #![forbid(unsafe_code)]

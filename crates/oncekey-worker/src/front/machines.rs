@@ -1,7 +1,7 @@
 //! The endpoints of machines: who may ask, and whether there is such a machine.
 
 use oncekey::{
-    answer::refusal::Refusal, decide::transition::TransitionContent, errand::Order, http::credentials::is_secret,
+    answer::refusal::Refusal, decide::transition::TransitionContent, errand::EntityErrand, http::credentials::is_secret,
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
@@ -20,7 +20,7 @@ pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Respo
         return Err(Refusal::Unauthorized.into());
     }
     let policy = &front.gate.policy;
-    let order = Order::parse(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
+    let order = EntityErrand::of_path(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
     match (&order.transition, method) {
         (Some(_), "POST") | (None, "GET" | "HEAD") => {}
         (Some(_), _) => return Err(Refusal::MethodNotAllowed { allow: "POST" }.into()),
@@ -38,7 +38,7 @@ pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Respo
         },
     };
     let stub = || front.gate.entity(&order.name());
-    match send(stub, &order.encode(), front.request, &front.stripped()?, &body).await {
+    match send(stub, &order.to_string(), front.request, &front.stripped()?, &body).await {
         Ok(response) => Ok(response),
         Err(_) => Err(Refusal::StoreUnavailable.into()),
     }

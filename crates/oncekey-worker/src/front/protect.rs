@@ -75,7 +75,9 @@ impl Front<'_> {
             Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
-            Err(CallFailure::Unreached | CallFailure::InDoubt) => Err(Refusal::StoreUnavailable.into()),
+            Err(CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood) => {
+                Err(Refusal::StoreUnavailable.into())
+            }
         }
     }
 

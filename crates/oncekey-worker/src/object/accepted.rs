@@ -5,15 +5,17 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal},
+    answer::own::GateAnswer,
     decide::accepted::{
         self, AcceptDecision, DeliveryDecision, decide_accept, decide_after_delivery_probe, decide_delivery,
+        look_for_request,
     },
     http::fields::Fields,
     stored::{
         attempt::Attempt,
-        record::{Delivery, Kept, Owner, Record},
-        request::Held,
+        frame::Unreadable,
+        record::{Delivery, KeptReply, Owner, Record},
+        request::StoredRequest,
     },
 };
 use web_sys::{AbortController, Request, Response};
@@ -23,7 +25,7 @@ use crate::{
         context::{Object, read},
         effect::{Effect, to_origin},
         live::{owner, wake},
-        store::{Found, Row},
+        store::Row,
     },
     platform::{
         clock::{self, clock},
@@ -35,25 +37,19 @@ use crate::{
 /// Milliseconds after which an alarm that failed rings again.
 const LATER: u64 = 60_000;
 
-/// Milliseconds after which it rings again where a newer version may know what is kept.
-const MUCH_LATER: u64 = 86_400_000;
-
 impl Object {
     /// Keeps a request for its delivery, or says that it is a duplicate.
     pub async fn accept(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
         let content = read(request).await?;
         let row = self.store.load()?;
-        let Found::Readable(record) = row.found() else {
-            return self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None);
-        };
         let now = clock();
-        match decide_accept(record.as_ref(), owner(&self.live), attempt, now) {
+        match decide_accept(&row.record(), owner(&self.live), attempt, now) {
             AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
-                let head = Held::keep(&request.method(), &request.url(), &fields);
+                let head = StoredRequest::keep(&request.method(), &request.url(), &fields);
                 // The alarm first and the record last: should either fail, nothing is accepted.
                 self.store.wake_at(now)?;
-                self.store.hold(&head, &Uint8Array::new(&content))?;
+                self.store.hold(&head, record.expires(), &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
                 message::said(GateAnswer::queued(&attempt.scoped_key))
             }
@@ -72,29 +68,22 @@ impl Object {
     async fn rung(&self) -> Result<(), Failure> {
         let row = self.store.load()?;
         let now = clock();
-        let record = match row.found() {
-            Found::Readable(record) => record,
-            // What an older version cannot read is not its to give back.
-            Found::Unreadable if self.store.holds()? => return self.store.wake_at(now + MUCH_LATER),
-            // It was claimed under an alarm that is due now: what it said has expired.
-            Found::Unreadable => None,
-        };
-        let decided = decide_delivery(record.as_ref(), owner(&self.live), now);
+        let decided = decide_delivery(&row.record(), owner(&self.live), now);
         let DeliveryDecision::Probe { delivery, path } = decided else {
             return self.follow(decided, &row).await;
         };
-        let Some((head, _)) = self.store.held()? else {
-            return self.store.clear();
+        let (head, _) = match self.store.held()? {
+            Some(Ok(held)) => held,
+            Some(Err(unreadable)) => return self.wait_for_request(&delivery, unreadable),
+            None => return self.store.clear(),
         };
         self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery.clone()), now))?;
         let (found, answer, bytes) = self.ask(&message::held_request(&head)?, &delivery.attempt, &path).await;
-        let kept = if bytes.is_some() { Kept::Reply(answer) } else { Kept::Tombstone { status: answer.status } };
+        let kept =
+            if bytes.is_some() { KeptReply::Whole(answer) } else { KeptReply::Tombstone { status: answer.status } };
         let row = self.store.load()?;
-        let Found::Readable(record) = row.found() else {
-            return Ok(());
-        };
         match decide_after_delivery_probe(
-            record.as_ref(),
+            &row.record(),
             &delivery,
             owner(&self.live),
             found,
@@ -121,17 +110,23 @@ impl Object {
     }
 
     fn put(&self, record: &Record, content: Option<&Uint8Array>, row: &Row) -> Result<(), Failure> {
-        let kept = content.filter(|_| matches!(record, Record::Completed { kept: Kept::Reply(_), .. }));
+        let kept = content.filter(|_| matches!(record, Record::Completed { kept: KeptReply::Whole(_), .. }));
         self.store.save(record, kept, row)?;
         wake(&self.live);
         self.store.moved(record, clock())
     }
 
+    fn wait_for_request(&self, delivery: &Delivery, unreadable: Unreadable) -> Result<(), Failure> {
+        self.store.wake_at(look_for_request(delivery, unreadable, clock()))
+    }
+
     /// Stores that it runs, and delivers.
     async fn deliver(&self, delivery: Delivery, row: &Row) -> Result<(), Failure> {
-        let Some((head, content)) = self.store.held()? else {
+        let (head, content) = match self.store.held()? {
+            Some(Ok(held)) => held,
+            Some(Err(unreadable)) => return self.wait_for_request(&delivery, unreadable),
             // Kept in the same write as the record, so gone only together with it.
-            return self.store.clear();
+            None => return self.store.clear(),
         };
         if self.gate.origin.is_none() {
             return self.store.wake_at(clock() + LATER);

@@ -12,7 +12,7 @@ use oncekey::{
     },
     stored::{
         attempt::Attempt,
-        record::{Claim, Kept, Record},
+        record::{Claim, KeptReply, Record},
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -26,7 +26,7 @@ use crate::{
         context::{Object, read},
         effect::{Effect, to_origin},
         live::owner,
-        store::{Found, Row},
+        store::Row,
     },
     platform::{clock::clock, failure::Failure, message},
     refusal::no_origin,
@@ -39,10 +39,8 @@ impl Object {
         let mut content: Option<ArrayBuffer> = None;
         loop {
             let row = self.store.load()?;
-            let Found::Readable(record) = row.found() else {
-                return self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None);
-            };
-            let decision = decide(record.as_ref(), owner(&self.live), attempt, waited, clock());
+            let record = row.record();
+            let decision = decide(&record, owner(&self.live), attempt, waited, clock());
             match decision {
                 Decision::Execute(claim) => match &content {
                     Some(content) => return self.execute(request, attempt, claim, content, &row).await,
@@ -64,14 +62,14 @@ impl Object {
                     };
                     let asked = record;
                     let (found, head, bytes) = self.ask(request, attempt, &path).await;
-                    let kept =
-                        if bytes.is_some() { Kept::Reply(head) } else { Kept::Tombstone { status: head.status } };
-                    let row = self.store.load()?;
-                    let Found::Readable(record) = row.found() else {
-                        return self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None);
+                    let kept = if bytes.is_some() {
+                        KeptReply::Whole(head)
+                    } else {
+                        KeptReply::Tombstone { status: head.status }
                     };
+                    let row = self.store.load()?;
                     let owner = owner(&self.live);
-                    match decide_since_probe(asked.as_ref(), record.as_ref(), owner, attempt, found, kept, clock()) {
+                    match decide_since_probe(&asked, &row.record(), owner, attempt, found, kept, clock()) {
                         AfterProbe::Store(record) => {
                             self.store.save(&record, bytes.as_ref(), &row)?;
                             self.store.wake_at(record.expires())?;

@@ -19,7 +19,7 @@ use oncekey::{
     http::fields::Fields,
     stored::{
         attempt::Attempt,
-        record::{Claim, Kept, Record},
+        record::{Claim, KeptReply, Record},
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -32,7 +32,7 @@ use crate::{
     gate::Gate,
     object::{
         live::ended,
-        store::{Found, Store},
+        store::Store,
         watch::{Answer, Chunk, Heard, Watch},
     },
     platform::{
@@ -288,23 +288,21 @@ impl Effect {
     /// has no owner: its fate is unknown, and nothing runs twice.
     fn settle(&self, then: RecordChange, head: &ReplyHead, content: Option<&Content>, whole: bool) -> Option<u64> {
         let row = self.store.load().ok()?;
-        let Found::Readable(record) = row.found() else {
-            return None;
-        };
+        let found = row.record();
         let kept = if content.is_none_or(Content::is_kept) {
-            Kept::Reply(head.clone())
+            KeptReply::Whole(head.clone())
         } else {
-            Kept::Tombstone { status: head.status }
+            KeptReply::Tombstone { status: head.status }
         };
-        let (now, old) = (clock(), record.as_ref());
+        let now = clock();
         let settlement = if self.accepted {
             let answer = accepted::DeliveryAnswer {
                 status: whole.then_some(head.status),
                 retry_after: clock::retry_after(head.get("retry-after"), now),
             };
-            accepted::settle_delivery(old, &self.claim, then, kept, answer, clock::chance(), now)
+            accepted::settle_delivery(&found, &self.claim, then, kept, answer, clock::chance(), now)
         } else {
-            settle_attempt(old, &self.claim, then, kept, now)
+            settle_attempt(&found, &self.claim, then, kept, now)
         };
         match settlement {
             Settlement::Late => None,

@@ -5,22 +5,20 @@ use oncekey::{
     decide::look::{self, ReleaseDecision},
     errand::MAX_PEEK_WAIT,
     http::{lines::HeaderLines, negotiate::Audience},
+    stored::record::FoundRecord,
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    object::{context::Object, live::owner, store::Found},
+    object::{context::Object, live::owner},
     platform::{clock::clock, failure::Failure, message},
 };
 
 impl Object {
     pub async fn peek(&self, wait: u32) -> Result<PeekState, Failure> {
         let look = || -> Result<PeekState, Failure> {
-            Ok(match self.store.load()?.found() {
-                Found::Readable(record) => look::peek_record(record.as_ref(), owner(&self.live), clock()),
-                Found::Unreadable => PeekState::Unknown { expires: clock() },
-            })
+            Ok(look::peek_record(&self.store.load()?.record(), owner(&self.live), clock()))
         };
         let ends = clock() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
         loop {
@@ -35,17 +33,12 @@ impl Object {
     }
 
     pub fn release(&self) -> Result<Response, Failure> {
-        let (release, generation) = match self.store.load()?.found() {
-            Found::Readable(record) => (
-                look::decide_release(record.as_ref(), owner(&self.live), clock()),
-                record.map_or(0, |record| record.claim().generation),
-            ),
-            Found::Unreadable => (ReleaseDecision::Done, 0),
-        };
-        let refusal = match release {
+        let record = self.store.load()?.record();
+        let found = FoundRecord::from(&record);
+        let refusal = match look::decide_release(found, owner(&self.live), clock()) {
             ReleaseDecision::Done => {
                 // The next claim must not look like the one that is forgotten here.
-                self.live.set_latest(self.live.latest().max(generation));
+                self.live.set_latest(self.live.latest().max(found.generation()));
                 self.store.clear()?;
                 return message::response(204, HeaderLines::default(), &JsValue::NULL);
             }

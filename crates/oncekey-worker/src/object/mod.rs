@@ -15,8 +15,7 @@ mod watch;
 
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
-    errand::Errand,
-    http::negotiate::Audience,
+    errand::{Errand, NotUnderstood},
 };
 use web_sys::{Request, Response};
 
@@ -28,18 +27,18 @@ use crate::{
 impl Object {
     /// Does the errand that the request carries.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
-        match head::errand(request).as_deref().and_then(Errand::decode) {
-            Some(Errand::Attempt(attempt)) => match self.attempt(request, &attempt).await {
+        match head::errand(request).unwrap_or_default().parse() {
+            Ok(Errand::Attempt(attempt)) => match self.attempt(request, &attempt).await {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Some(Errand::Accept(attempt)) => match self.accept(request, &attempt).await {
+            Ok(Errand::Accept(attempt)) => match self.accept(request, &attempt).await {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Some(Errand::Peek { wait }) => message::said(GateAnswer::peek(self.peek(wait).await?)),
-            Some(Errand::Release) => self.release(),
-            None => message::said(Refusal::NoSuchEndpoint.render(&Audience::default(), None)),
+            Ok(Errand::Peek { wait }) => message::said(GateAnswer::peek(self.peek(wait).await?)),
+            Ok(Errand::Release) => self.release(),
+            Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
         }
     }
 }

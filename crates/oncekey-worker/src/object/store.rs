@@ -3,11 +3,12 @@
 //! Invariant: `r` holds `[record, content, parts]`, where `record` is [`Record`]'s stored form, `content` the first
 //! part of the reply's content, and `parts` how many more stand under `1`, `2`, …; each at most [`PART`] bytes. Beside
 //! an accepted request `q` holds `[head, content, parts]` of the request in the same way, the rest under `q1`, `q2`, ….
+//! Both stand as bytes; the head is a text where version 1 wrote it.
 
 use js_sys::{Array, Uint8Array};
 use oncekey::{
     decide::accepted,
-    stored::{record::Record, request::Held},
+    stored::{frame::Unreadable, record::Record, request::StoredRequest},
 };
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -21,31 +22,35 @@ use crate::platform::{
 /// production only.
 const PART: u32 = 1_000_000;
 
-/// What is found under the key.
-pub enum Found {
-    /// A record, or none.
-    Readable(Option<Record>),
-    /// Bytes that no known version wrote: the fate of what was there is unknown.
-    Unreadable,
-}
+/// An accepted request and its content; an error where this build cannot read it.
+pub type HeldRequest = Result<(StoredRequest, Uint8Array), Unreadable>;
 
 /// What is stored, as it stands.
 pub struct Row(Option<Array>);
 
 impl Row {
-    /// The record in it.
-    pub fn found(&self) -> Found {
+    /// The record in it, if there is one; an error where this build cannot read what is there.
+    pub fn record(&self) -> Result<Option<Record>, Unreadable> {
         let Some(row) = &self.0 else {
-            return Found::Readable(None);
+            return Ok(None);
         };
-        let record = row.get(0).dyn_into::<Uint8Array>().ok().and_then(|bytes| Record::decode(&bytes.to_vec()));
-        record.map_or(Found::Unreadable, |record| Found::Readable(Some(record)))
+        let bytes: Uint8Array = row.get(0).dyn_into().map_err(|_| Unreadable::default())?;
+        Record::decode(&bytes.to_vec()).map(Some)
     }
 
     /// How many parts of the content stand in rows of their own.
     fn parts(&self) -> u32 {
         self.0.as_ref().map_or(0, parts)
     }
+}
+
+/// The head of an accepted request.
+fn head(stored: &JsValue) -> Result<StoredRequest, Unreadable> {
+    if let Some(text) = stored.as_string() {
+        return StoredRequest::decode_v1(&text);
+    }
+    let bytes = stored.dyn_ref::<Uint8Array>().ok_or(Unreadable::default())?;
+    StoredRequest::decode(&bytes.to_vec())
 }
 
 /// How many parts of a row's content stand in rows of their own.
@@ -120,26 +125,21 @@ impl Store {
         Ok(more)
     }
 
-    /// Keeps an accepted request beside its record.
-    pub fn hold(&self, head: &Held, content: &Uint8Array) -> Result<(), Failure> {
-        let row = Array::of1(&JsValue::from_str(&head.encode()));
+    /// Keeps an accepted request beside its record, which expires then.
+    pub fn hold(&self, head: &StoredRequest, expires: u64, content: &Uint8Array) -> Result<(), Failure> {
+        let row = Array::of1(&Uint8Array::from(head.encode(expires).as_slice()));
         self.split(&row, content, "q")?;
         Ok(self.storage.kv().put("q", &row)?)
     }
 
     /// The accepted request, if one is kept.
-    pub fn held(&self) -> Result<Option<(Held, Uint8Array)>, Failure> {
+    pub fn held(&self) -> Result<Option<HeldRequest>, Failure> {
         let Ok(row) = self.storage.kv().get("q")?.dyn_into::<Array>() else {
             return Ok(None);
         };
-        let head = row.get(0).as_string().and_then(|text| Held::decode(&text));
-        let content = self.whole(&row, "q")?.dyn_into::<Uint8Array>();
-        Ok(head.zip(content.ok()))
-    }
-
-    /// Whether an accepted request is kept, readable or not.
-    pub fn holds(&self) -> Result<bool, Failure> {
-        Ok(!self.storage.kv().get("q")?.is_undefined())
+        let head = head(&row.get(0));
+        let content = self.whole(&row, "q")?.dyn_into::<Uint8Array>().map_err(|_| Unreadable::default());
+        Ok(Some(head.and_then(|head| Ok((head, content?)))))
     }
 
     /// Gives an accepted request back, if one is kept.

@@ -87,6 +87,11 @@ pub fn coding(response: &Response) -> Option<String> {
     CODING.with(|coding| response.headers().unchecked_ref::<Lists>().get_line(coding))
 }
 
+/// The gate's word on an answer.
+pub fn word(response: &Response) -> Option<String> {
+    STATUS.with(|status| response.headers().unchecked_ref::<Lists>().get_line(status))
+}
+
 /// The errand that a request carries.
 pub fn errand(request: &Request) -> Option<String> {
     ERRAND.with(|errand| request.headers().unchecked_ref::<Lists>().get_line(errand))

@@ -3,7 +3,7 @@
 use oncekey::{
     answer::{head::ReplyHead, own::GateAnswer, word::StatusWord},
     http::{fields::has_no_content, lines::HeaderLines},
-    stored::request::Held,
+    stored::request::StoredRequest,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
@@ -28,7 +28,7 @@ extern "C" {
 }
 
 /// A request from its kept head, without content.
-pub fn held_request(head: &Held) -> Result<Request, Failure> {
+pub fn held_request(head: &StoredRequest) -> Result<Request, Failure> {
     let headers = head::list(head.lines())?;
     own_request(&head.url, &RequestInit { method: Some(head.method.clone()), headers, ..RequestInit::default() })
 }

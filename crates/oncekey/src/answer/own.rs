@@ -35,7 +35,7 @@ impl GateAnswer {
             PeekState::Absent => ("absent", None, None),
             PeekState::Running => ("running", None, None),
             PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
-            PeekState::Unknown { expires } => ("unknown", None, Some(expires)),
+            PeekState::Unknown { expires } => ("unknown", None, expires),
         };
         Self::json(to_json(&PeekJson { state, status, expires: expires.map(date::rfc3339) }))
     }

@@ -18,7 +18,7 @@ pub enum PeekState {
     },
     /// Its fate is unknown.
     Unknown {
-        /// Until when that is remembered.
-        expires: Millis,
+        /// Until when that is remembered; `None` where it cannot be read.
+        expires: Option<Millis>,
     },
 }

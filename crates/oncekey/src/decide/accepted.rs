@@ -16,6 +16,9 @@
 //! | asking, not due | | | rings again then |
 //! | asking, due | | | ask |
 //! | any but one with its owner, retention over | | | unknown |
+//! | dead, kept | | | rings again when that is over |
+//! | dead, kept no longer | | | delete |
+//! | unreadable | | | rings again, at the latest when it expires, and never deletes it before |
 //!
 //! | a delivery's answer | then |
 //! |---|---|
@@ -40,15 +43,27 @@ use crate::{
     policy::Unanswered,
     stored::{
         attempt::Attempt,
-        record::{Cause, Claim, Delivery, Kept, Owner, Record, Stage, known_end, lives},
+        frame::Unreadable,
+        record::{
+            Cause, Claim, Claimant, Delivery, DeliveryStage, FoundRecord, KeptReply, Owner, Record, is_live,
+            known_expiry,
+        },
     },
 };
 
 /// Milliseconds after which a delivery is looked at again, should its owner have died.
 const LOOK_AGAIN: u64 = 10_000;
 
+/// Milliseconds after which what another build wrote is looked at again: a build that reads it may have come back, and
+/// what was promised is due.
+const LOOK_AT_UNREADABLE: u64 = 900_000;
+
+/// The same where not even the time can be read: no build that is known wrote it.
+const LOOK_AT_UNDATED: u64 = 86_400_000;
+
 /// What becomes of a request that is to be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
 pub enum AcceptDecision {
     /// Store this with the request, set the alarm to now, and say that it is queued.
     Store(Record),
@@ -82,12 +97,26 @@ pub enum AcceptDecision {
 /// assert!(matches!(decide_delivery(Some(&record), owner, now), DeliveryDecision::Deliver(_)));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
-pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Millis) -> AcceptDecision {
-    if let Some(record) = record.filter(|record| lives(record, owner, now)) {
-        return if record.claim().fingerprint == attempt.fingerprint {
-            AcceptDecision::Duplicate
-        } else {
-            AcceptDecision::Refuse { refusal: Refusal::Reused, expires: known_end(record) }
+pub fn decide_accept<'r>(
+    record: impl Into<FoundRecord<'r>>,
+    owner: Owner,
+    attempt: &Attempt,
+    now: Millis,
+) -> AcceptDecision {
+    let record = match record.into().read(now) {
+        Ok(record) => record,
+        Err(Unreadable { expires }) => {
+            return AcceptDecision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires };
+        }
+    };
+    if let Some(record) = record.filter(|record| is_live(record, owner, now)) {
+        let refuse = |refusal| AcceptDecision::Refuse { refusal, expires: known_expiry(record) };
+        return match record {
+            _ if record.claim().fingerprint != attempt.fingerprint => refuse(Refusal::Reused),
+            Record::Accepted(Delivery { stage: DeliveryStage::Dead { status, .. }, .. }) => {
+                refuse(Refusal::OutcomeUnknown { status: *status })
+            }
+            _ => AcceptDecision::Duplicate,
         };
     }
     let claim = Claim {
@@ -95,13 +124,15 @@ pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, n
         fingerprint: attempt.fingerprint.clone(),
         lease_until: now,
         retention: attempt.terms.retention,
+        claimant: Claimant::default(),
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
         attempt: attempt.clone(),
         until: later_by(now, attempt.terms.retention),
         tries: 0,
-        stage: Stage::Waiting { at: now },
+        refusals: 0,
+        stage: DeliveryStage::Waiting { at: now },
     }))
 }
 
@@ -128,7 +159,11 @@ pub enum DeliveryDecision {
 }
 
 /// What the alarm does with the record that it finds.
-pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> DeliveryDecision {
+pub fn decide_delivery<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> DeliveryDecision {
+    let record = match record.into().read(now) {
+        Ok(record) => record,
+        Err(unreadable) => return DeliveryDecision::Later(look_at_unreadable(unreadable, now)),
+    };
     let Some(Record::Accepted(delivery)) = record else {
         return match decide_alarm(record, owner, now) {
             AlarmDecision::Delete => DeliveryDecision::Delete,
@@ -136,11 +171,13 @@ pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> De
         };
     };
     match delivery.stage {
-        Stage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
+        DeliveryStage::Dead { expires, .. } if now < expires => DeliveryDecision::Later(expires),
+        DeliveryStage::Dead { .. } => DeliveryDecision::Delete,
+        DeliveryStage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
         _ if now >= delivery.until => DeliveryDecision::Store(give_up_delivery(delivery, now)),
-        Stage::Waiting { at } | Stage::Asking { at } if now < at => DeliveryDecision::Later(at),
-        Stage::Waiting { .. } => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
-        Stage::Asking { .. } | Stage::Running => match &delivery.attempt.terms.unanswered {
+        DeliveryStage::Waiting { at } | DeliveryStage::Asking { at } if now < at => DeliveryDecision::Later(at),
+        DeliveryStage::Waiting { .. } => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
+        DeliveryStage::Asking { .. } | DeliveryStage::Running => match &delivery.attempt.terms.unanswered {
             Unanswered::Hold => DeliveryDecision::Store(give_up_delivery(delivery, now)),
             Unanswered::Rerun if now < delivery.claim.lease_until => {
                 DeliveryDecision::Later(delivery.claim.lease_until)
@@ -154,27 +191,45 @@ pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> De
     }
 }
 
+/// When the alarm must ring next where the record calls for its request and that cannot be read: the delivery waits for a
+/// build that reads it, until it is given up.
+pub fn look_for_request(delivery: &Delivery, unreadable: Unreadable, now: Millis) -> Millis {
+    look_at_unreadable(unreadable, now).min(delivery.until.max(later_by(now, 1)))
+}
+
+fn look_at_unreadable(unreadable: Unreadable, now: Millis) -> Millis {
+    match unreadable.expires {
+        Some(expires) => expires.min(now.saturating_add(LOOK_AT_UNREADABLE)),
+        None => now.saturating_add(LOOK_AT_UNDATED),
+    }
+}
+
 /// When the alarm must ring next for what was stored. While a delivery runs or a question is asked it rings in vain,
 /// unless their owner has died.
 pub fn next_alarm(record: &Record, now: Millis) -> Millis {
     match record {
-        Record::Accepted(Delivery { stage: Stage::Waiting { at } | Stage::Asking { at }, .. }) if now < *at => *at,
+        Record::Accepted(Delivery { stage: DeliveryStage::Waiting { at } | DeliveryStage::Asking { at }, .. })
+            if now < *at =>
+        {
+            *at
+        }
+        Record::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => *expires,
         Record::Accepted(_) => now + LOOK_AGAIN,
         Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. } => record.expires(),
     }
 }
 
 /// Decides after a question. `delivery` is what was asked for; `jitter` is a fraction of 2^32.
-pub fn decide_after_delivery_probe(
-    record: Option<&Record>,
+pub fn decide_after_delivery_probe<'r>(
+    record: impl Into<FoundRecord<'r>>,
     delivery: &Delivery,
     owner: Owner,
     found: ProbeResult,
-    kept: Kept,
+    kept: KeptReply,
     jitter: u32,
     now: Millis,
 ) -> DeliveryDecision {
-    if !matches!(record, Some(Record::Accepted(stored)) if stored == delivery) {
+    if !matches!(record.into(), FoundRecord::Readable(Record::Accepted(stored)) if stored == delivery) {
         return DeliveryDecision::Nothing;
     }
     match found {
@@ -188,7 +243,7 @@ pub fn decide_after_delivery_probe(
         ProbeResult::Unclear => {
             let mut delivery = delivery.clone();
             delivery.tries = delivery.tries.saturating_add(1);
-            delivery.stage = Stage::Asking { at: next_try(&delivery, jitter, 0, now) };
+            delivery.stage = DeliveryStage::Asking { at: next_try(&delivery, jitter, 0, now) };
             DeliveryDecision::Store(Record::Accepted(delivery))
         }
     }
@@ -205,19 +260,19 @@ pub struct DeliveryAnswer {
 
 /// Settles a delivery. `then` is the course of a proxied request on the same terms; `kept` counts where the answer is
 /// remembered; `jitter` is a fraction of 2^32.
-pub fn settle_delivery(
-    record: Option<&Record>,
+pub fn settle_delivery<'r>(
+    record: impl Into<FoundRecord<'r>>,
     claim: &Claim,
     then: RecordChange,
-    kept: Kept,
+    kept: KeptReply,
     heard: DeliveryAnswer,
     jitter: u32,
     now: Millis,
 ) -> Settlement {
-    let Some(Record::Accepted(delivery)) = record else {
+    let FoundRecord::Readable(Record::Accepted(delivery)) = record.into() else {
         return Settlement::Late;
     };
-    if delivery.claim != *claim || delivery.stage != Stage::Running {
+    if delivery.claim != *claim || delivery.stage != DeliveryStage::Running {
         return Settlement::Late;
     }
     let expires = later_by(now, claim.retention);
@@ -226,9 +281,9 @@ pub fn settle_delivery(
     match then {
         RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
         RecordChange::Release if heard.status.map(classify) == Some(StatusClass::Declined) => Settlement::Release,
-        RecordChange::Release => again(Stage::Waiting { at }),
+        RecordChange::Release => again(DeliveryStage::Waiting { at }),
         RecordChange::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
-            (Unanswered::Probe(_), Cause::Unanswered) => again(Stage::Asking { at }),
+            (Unanswered::Probe(_), Cause::Unanswered) => again(DeliveryStage::Asking { at }),
             _ => Settlement::Store(Record::Unknown { claim: claim.clone(), expires, cause, status }),
         },
     }
@@ -240,7 +295,7 @@ fn begin_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
         lease_until: later_by(now, delivery.attempt.terms.lease),
         ..delivery.claim.clone()
     };
-    Delivery { claim, tries: delivery.tries.saturating_add(1), stage: Stage::Running, ..delivery.clone() }
+    Delivery { claim, tries: delivery.tries.saturating_add(1), stage: DeliveryStage::Running, ..delivery.clone() }
 }
 
 fn give_up_delivery(delivery: &Delivery, now: Millis) -> Record {

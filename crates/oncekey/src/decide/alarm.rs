@@ -2,7 +2,7 @@
 
 use crate::{
     http::date::{Millis, later_by},
-    stored::record::{Claim, Owner, Record, lives},
+    stored::record::{Claim, Owner, Record, is_live},
 };
 
 /// What the alarm does.
@@ -17,7 +17,7 @@ pub enum AlarmDecision {
 /// What the alarm does with the record that it finds.
 pub fn decide_alarm(record: Option<&Record>, owner: Owner, now: Millis) -> AlarmDecision {
     match record {
-        Some(record) if lives(record, owner, now) => AlarmDecision::Later(record.expires().max(later_by(now, 1))),
+        Some(record) if is_live(record, owner, now) => AlarmDecision::Later(record.expires().max(later_by(now, 1))),
         _ => AlarmDecision::Delete,
     }
 }

@@ -6,7 +6,8 @@ use crate::{
     policy::Unanswered,
     stored::{
         attempt::Attempt,
-        record::{Cause, Claim, Kept, Owner, Record, known_end, lives, unknown_until},
+        frame::Unreadable,
+        record::{Cause, Claim, Claimant, FoundRecord, KeptReply, Owner, Record, is_live, known_expiry, unknown_until},
     },
 };
 
@@ -66,12 +67,25 @@ pub enum Decision {
 /// assert!(path.starts_with("/orders/by-key/"));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
-pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: bool, now: Millis) -> Decision {
-    let Some(record) = record.filter(|r| lives(r, owner, now)) else {
-        // What has expired still counts executions until it is deleted.
-        return Decision::Execute(next_claim(owner, record.map(Record::claim), attempt, now));
+pub fn decide<'r>(
+    record: impl Into<FoundRecord<'r>>,
+    owner: Owner,
+    attempt: &Attempt,
+    waited: bool,
+    now: Millis,
+) -> Decision {
+    let record = match record.into().read(now) {
+        Ok(record) => record,
+        Err(Unreadable { expires }) => {
+            return Decision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires };
+        }
     };
-    let refuse = |refusal| Decision::Refuse { refusal, expires: known_end(record) };
+    let Some(record) = record.filter(|r| is_live(r, owner, now)) else {
+        // What has expired still counts executions until it is deleted.
+        let last = record.map_or(0, |record| record.claim().generation);
+        return Decision::Execute(new_claim(owner, last, Claimant::default(), attempt, now));
+    };
+    let refuse = |refusal| Decision::Refuse { refusal, expires: known_expiry(record) };
     if record.claim().fingerprint != attempt.fingerprint {
         return refuse(Refusal::Reused);
     }
@@ -88,10 +102,10 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
             }
             decide_unanswered(record, owner, attempt, now)
         }
-        Record::Completed { kept: Kept::Reply(head), expires, .. } => {
+        Record::Completed { kept: KeptReply::Whole(head), expires, .. } => {
             Decision::Replay { head: head.clone(), expires: *expires }
         }
-        Record::Completed { kept: Kept::Tombstone { status }, .. } => {
+        Record::Completed { kept: KeptReply::Tombstone { status } | KeptReply::Sealed { status, .. }, .. } => {
             refuse(Refusal::ReplyUnavailable { status: *status })
         }
         Record::Unknown { cause: Cause::Ambiguous, status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
@@ -111,7 +125,7 @@ fn wait_or_refuse(attempt: &Attempt, waited: bool) -> Decision {
 /// What the route says of an execution that ended without an answer.
 fn decide_unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
     match &attempt.terms.unanswered {
-        Unanswered::Rerun => Decision::Execute(next_claim(owner, Some(record.claim()), attempt, now)),
+        Unanswered::Rerun => Decision::Execute(next_claim(owner, record.claim(), attempt, now)),
         Unanswered::Probe(template) => Decision::Probe { path: probe_path(template, attempt.scoped_key.as_str()) },
         Unanswered::Hold => Decision::Refuse {
             refusal: Refusal::OutcomeUnknown { status: known_status(record) },
@@ -154,15 +168,16 @@ impl ProbeResult {
 
 /// Decides after a probe. The record must still be of unknown fate for the same request, else another attempt
 /// has moved it and [`decide`] is asked anew.
-pub fn decide_after_probe(
-    record: Option<&Record>,
+pub fn decide_after_probe<'r>(
+    record: impl Into<FoundRecord<'r>>,
     owner: Owner,
     attempt: &Attempt,
     found: ProbeResult,
-    kept: Kept,
+    kept: KeptReply,
     now: Millis,
 ) -> AfterProbe {
-    let Some(record) = record.filter(|r| lives(r, owner, now) && r.claim().fingerprint == attempt.fingerprint) else {
+    let of_attempt = |r: &&Record| is_live(r, owner, now) && r.claim().fingerprint == attempt.fingerprint;
+    let Ok(Some(record)) = record.into().read(now).map(|record| record.filter(of_attempt)) else {
         return AfterProbe::Moved;
     };
     match record {
@@ -177,7 +192,7 @@ pub fn decide_after_probe(
         ProbeResult::Answer => {
             AfterProbe::Store(Record::Completed { claim: old.clone(), expires: later_by(now, old.retention), kept })
         }
-        ProbeResult::Nothing => AfterProbe::Execute(next_claim(owner, Some(old), attempt, now)),
+        ProbeResult::Nothing => AfterProbe::Execute(next_claim(owner, old, attempt, now)),
         ProbeResult::Unclear => AfterProbe::Refuse {
             refusal: Refusal::OutcomeUnknown { status: known_status(record) },
             expires: record.expires(),
@@ -199,29 +214,30 @@ pub fn decide_after_probe(
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{
 ///     decide::attempt::{AfterProbe, Decision, ProbeResult, decide, decide_since_probe},
-///     stored::record::{Kept, Owner, Record},
+///     stored::record::{KeptReply, Owner, Record},
 /// };
 ///
 /// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
 /// let asked = Record::Claimed(claim);
-/// let (found, kept) = (ProbeResult::of(Some(404)), Kept::Tombstone { status: 404 });
+/// let (found, kept) = (ProbeResult::of(Some(404)), KeptReply::Tombstone { status: 404 });
 /// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, now);
 /// assert!(matches!(then, AfterProbe::Execute(claim) if claim.generation == 2));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
-pub fn decide_since_probe(
-    asked: Option<&Record>,
-    record: Option<&Record>,
+pub fn decide_since_probe<'r>(
+    asked: impl Into<FoundRecord<'r>>,
+    record: impl Into<FoundRecord<'r>>,
     owner: Owner,
     attempt: &Attempt,
     found: ProbeResult,
-    kept: Kept,
+    kept: KeptReply,
     now: Millis,
 ) -> AfterProbe {
-    if record.map(Record::claim) == asked.map(Record::claim) {
-        decide_after_probe(record, owner, attempt, found, kept, now)
-    } else {
-        AfterProbe::Moved
+    match (asked.into(), record.into()) {
+        (FoundRecord::Readable(asked), FoundRecord::Readable(record)) if asked.claim() == record.claim() => {
+            decide_after_probe(Some(record), owner, attempt, found, kept, now)
+        }
+        _ => AfterProbe::Moved,
     }
 }
 
@@ -243,13 +259,18 @@ pub enum AfterProbe {
     Moved,
 }
 
-fn next_claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -> Claim {
-    let last = before.map_or(0, |c| c.generation).max(owner.latest);
+/// The claim of another execution of the same request.
+fn next_claim(owner: Owner, before: &Claim, attempt: &Attempt, now: Millis) -> Claim {
+    new_claim(owner, before.generation, before.claimant.clone(), attempt, now)
+}
+
+fn new_claim(owner: Owner, last: u32, claimant: Claimant, attempt: &Attempt, now: Millis) -> Claim {
     Claim {
-        generation: last.saturating_add(1),
+        generation: last.max(owner.latest).saturating_add(1),
         fingerprint: attempt.fingerprint.clone(),
         lease_until: later_by(now, attempt.terms.lease),
         retention: attempt.terms.retention,
+        claimant,
     }
 }
 

@@ -3,7 +3,10 @@
 use crate::{
     answer::peek::PeekState,
     http::date::Millis,
-    stored::record::{Kept, Owner, Record, lives, unknown_until},
+    stored::{
+        frame::Unreadable,
+        record::{FoundRecord, Owner, Record, is_live, unknown_until},
+    },
 };
 
 /// What is known of a key, without changing it.
@@ -14,23 +17,23 @@ use crate::{
 /// assert_eq!(peek_record(None, Owner::default(), 0), PeekState::Absent);
 /// assert_eq!(decide_release(None, Owner::default(), 0), ReleaseDecision::Absent);
 /// ```
-pub fn peek_record(record: Option<&Record>, owner: Owner, now: Millis) -> PeekState {
-    match record.filter(|r| lives(r, owner, now)) {
+pub fn peek_record<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> PeekState {
+    let record = match record.into().read(now) {
+        Ok(record) => record,
+        Err(Unreadable { expires }) => return PeekState::Unknown { expires },
+    };
+    match record.filter(|r| is_live(r, owner, now)) {
         None => PeekState::Absent,
         Some(Record::Claimed(claim)) if owner.owns(claim) => PeekState::Running,
         Some(Record::Accepted(delivery)) => match unknown_until(delivery, owner, now) {
             None => PeekState::Running,
-            Some(expires) => PeekState::Unknown { expires },
+            expires => PeekState::Unknown { expires },
         },
-        Some(Record::Completed { expires, kept, .. }) => PeekState::Completed {
-            status: match kept {
-                Kept::Reply(head) => head.status,
-                Kept::Tombstone { status } => *status,
-            },
-            expires: *expires,
-        },
+        Some(Record::Completed { expires, kept, .. }) => {
+            PeekState::Completed { status: kept.status(), expires: *expires }
+        }
         Some(record @ (Record::Claimed(_) | Record::Unknown { .. })) => {
-            PeekState::Unknown { expires: record.expires() }
+            PeekState::Unknown { expires: Some(record.expires()) }
         }
     }
 }
@@ -46,8 +49,8 @@ pub enum ReleaseDecision {
     Running,
 }
 
-/// What a release by the operator does.
-pub fn decide_release(record: Option<&Record>, owner: Owner, now: Millis) -> ReleaseDecision {
+/// What a release by the operator does. What cannot be read is released like any unknown fate.
+pub fn decide_release<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> ReleaseDecision {
     match peek_record(record, owner, now) {
         PeekState::Absent => ReleaseDecision::Absent,
         PeekState::Running => ReleaseDecision::Running,

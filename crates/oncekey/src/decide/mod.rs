@@ -7,6 +7,7 @@
 //! | record | fingerprint | owner | `unanswered` | decision |
 //! |---|---|---|---|---|
 //! | none, expired | | | | execute |
+//! | unreadable, not expired | | | | refuse: outcome unknown |
 //! | claimed | other | | | refuse: reused |
 //! | claimed | same | alive | | wait, then refuse: in progress |
 //! | claimed | same | gone | hold | refuse: outcome unknown |
@@ -15,7 +16,7 @@
 //! | claimed | same | gone, lease over | rerun | execute |
 //! | completed | other | | | refuse: reused |
 //! | completed, reply | same | | | replay |
-//! | completed, tombstone | same | | | refuse: reply unavailable |
+//! | completed, tombstone or sealed | same | | | refuse: reply unavailable |
 //! | unknown | other | | | refuse: reused |
 //! | unknown, ambiguous | same | | | refuse: outcome unknown |
 //! | unknown, unanswered | same | | hold | refuse: outcome unknown |
@@ -23,7 +24,10 @@
 //! | unknown, unanswered | same | | rerun | execute |
 //! | accepted | other | | | refuse: reused |
 //! | accepted, goes on | same | | | wait, then refuse: in progress |
-//! | accepted, of unknown fate | same | | | refuse: outcome unknown |
+//! | accepted, of unknown fate or dead | same | | | refuse: outcome unknown |
+//!
+//! What cannot be read is what another build wrote, in an upgrade or a rollback, or what nobody did. It counts until the
+//! time at the fixed place of its [frame](crate::stored::frame); where no time can be read, until it is released.
 
 pub mod accepted;
 pub mod alarm;

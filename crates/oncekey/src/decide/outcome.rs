@@ -10,7 +10,7 @@ use crate::{
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::Terms,
-        record::{Cause, Claim, Kept, Record},
+        record::{Cause, Claim, FoundRecord, KeptReply, Record},
     },
 };
 
@@ -116,6 +116,7 @@ fn outcome_without_answer(status: Option<u16>, terms: &Terms) -> EffectOutcome {
 
 /// What a settlement does to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
 pub enum Settlement {
     /// The claim is no longer this execution's: nothing.
     Late,
@@ -137,25 +138,25 @@ pub enum Settlement {
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{
 ///     decide::{attempt::{Decision, decide}, outcome::{RecordChange, Settlement, settle_attempt}},
-///     stored::record::{Kept, Owner, Record},
+///     stored::record::{KeptReply, Owner, Record},
 /// };
 ///
 /// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
-/// let (record, kept) = (Record::Claimed(claim.clone()), Kept::Tombstone { status: 200 });
+/// let (record, kept) = (Record::Claimed(claim.clone()), KeptReply::Tombstone { status: 200 });
 /// let settled = settle_attempt(Some(&record), &claim, RecordChange::Keep, kept.clone(), now);
 /// assert!(matches!(settled, Settlement::Store(Record::Completed { .. })));
 /// assert_eq!(settle_attempt(None, &claim, RecordChange::Keep, kept, now), Settlement::Late);
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
-pub fn settle_attempt(
-    record: Option<&Record>,
+pub fn settle_attempt<'r>(
+    record: impl Into<FoundRecord<'r>>,
     claim: &Claim,
     then: RecordChange,
-    kept: Kept,
+    kept: KeptReply,
     now: Millis,
 ) -> Settlement {
-    match record {
-        Some(Record::Claimed(held)) if held == claim => {}
+    match record.into() {
+        FoundRecord::Readable(Record::Claimed(held)) if held == claim => {}
         _ => return Settlement::Late,
     }
     let expires = later_by(now, claim.retention);

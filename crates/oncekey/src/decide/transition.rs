@@ -118,7 +118,7 @@ pub fn decide_transition(
     given: &TransitionContent<'_>,
     now: Millis,
 ) -> Result<TransitionDecision, InvalidKey> {
-    let fresh = Entity { state: machine.initial.clone(), version: 0, ran: Vec::new(), pending: Vec::new() };
+    let fresh = Entity { state: machine.initial.clone(), ..Entity::default() };
     let mut entity = entity.cloned().unwrap_or(fresh);
     if entity.state == transition.to {
         return Ok(TransitionDecision::There);

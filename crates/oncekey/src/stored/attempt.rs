@@ -1,5 +1,7 @@
 //! One attempt on the terms of its route, and the text that carries it.
 
+use std::{error::Error, fmt, str::FromStr};
+
 use crate::{
     content::{Content, ignore::Ignore},
     fingerprint::{Fingerprint, fingerprint},
@@ -95,10 +97,22 @@ impl Attempt {
     }
 }
 
-impl Attempt {
-    /// The text that carries an attempt, and the stored form of an accepted one: a golden file pins it. Printable
-    /// ASCII, words parted by single spaces.
-    pub fn encode(&self) -> String {
+/// Not what [`Attempt`]'s `Display` writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidAttempt;
+
+impl fmt::Display for InvalidAttempt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("not the text of an attempt")
+    }
+}
+
+impl Error for InvalidAttempt {}
+
+/// The text that carries an attempt to its object: printable ASCII, words parted by single spaces. It is also a part
+/// of stored forms of version 1.
+impl fmt::Display for Attempt {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms = &self.terms;
         let keep = match terms.keep {
             Keep::Success => "s",
@@ -112,9 +126,10 @@ impl Attempt {
         let unanswered = match &terms.unanswered {
             Unanswered::Hold => "h".to_owned(),
             Unanswered::Rerun => "r".to_owned(),
-            Unanswered::Probe(path) => format!("p{}", escape(path)),
+            Unanswered::Probe(path) => ["p", &escape(path)].concat(),
         };
-        format!(
+        write!(
+            out,
             "{} {} {} {} {} {} {} {} {} {} {}",
             self.scoped_key.as_str(),
             self.fingerprint.as_str(),
@@ -129,16 +144,23 @@ impl Attempt {
             escape(&self.header),
         )
     }
+}
 
-    /// The attempt that [`Attempt::encode`] wrote; `None` for anything else.
-    pub fn parse(text: &str) -> Option<Self> {
+/// Reads what `Display` wrote, and nothing else.
+impl FromStr for Attempt {
+    type Err = InvalidAttempt;
+
+    fn from_str(text: &str) -> Result<Self, InvalidAttempt> {
         let mut words = text.split(' ');
-        let attempt = Self::decode(&mut words)?;
+        let attempt = Self::from_words(&mut words).ok_or(InvalidAttempt)?;
         // One form of one attempt: numbers could be written in more than one.
-        (words.next().is_none() && attempt.encode() == text).then_some(attempt)
+        if words.next().is_none() && attempt.to_string() == text { Ok(attempt) } else { Err(InvalidAttempt) }
     }
+}
 
-    pub(crate) fn decode<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
+impl Attempt {
+    /// Reads the words of an attempt and leaves those that follow.
+    pub(crate) fn from_words<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
         Some(Self {
             scoped_key: words.next()?.parse::<ScopedKey>().ok()?,
             fingerprint: words.next()?.parse::<Fingerprint>().ok()?,

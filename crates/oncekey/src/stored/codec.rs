@@ -1,70 +1,105 @@
-//! Bytes of stored forms. Numbers are big-endian.
+//! The stored forms: what is written, and every version ever written that is read. Golden files pin each of them.
+//!
+//! | what | version 1, read | version 2, written |
+//! |---|---|---|
+//! | record | bytes | bytes |
+//! | head of an accepted request | text | bytes |
+//! | entity | bytes | bytes |
+//! | entry of an outbox | two texts | bytes |
+//! | entry of a history | JSON, as it is told | the same |
+//!
+//! Content stands beside the forms as it is. Bytes of version 2 have the [frame](crate::stored::frame) in common.
 
-use crate::{fingerprint::Fingerprint, stored::record::Claim};
+use crate::{
+    http::date::Millis,
+    stored::{
+        entity::Entity,
+        frame::{Extension, Framed, NEVER, Unreadable, frame, unframe},
+        outbox::OutboxEntry,
+        record::Record,
+        request::StoredRequest,
+        v1, v2,
+    },
+};
 
-/// Writes a stored form.
-pub(crate) struct Writer(pub(crate) Vec<u8>);
+/// The version of a record that is written.
+pub const RECORD_VERSION: u8 = v2::VERSION;
+/// The version of an accepted request's head that is written.
+pub const REQUEST_VERSION: u8 = v2::VERSION;
+/// The version of an entity that is written.
+pub const ENTITY_VERSION: u8 = v2::VERSION;
+/// The version of an outbox's entry that is written.
+pub const OUTBOX_VERSION: u8 = v2::VERSION;
 
-impl Writer {
-    pub(crate) fn byte(&mut self, value: u8) {
-        self.0.push(value);
+/// Nothing is added to what this build writes anew.
+const NO_EXTENSIONS: &[Extension] = &[];
+
+impl Record {
+    /// The stored form.
+    pub fn encode(&self) -> Vec<u8> {
+        let extensions = &self.claim().claimant.extensions;
+        frame(RECORD_VERSION, self.expires(), &v2::RecordBody::from(self), extensions)
     }
-    pub(crate) fn u16(&mut self, value: u16) {
-        self.0.extend_from_slice(&value.to_be_bytes());
-    }
-    pub(crate) fn u32(&mut self, value: u32) {
-        self.0.extend_from_slice(&value.to_be_bytes());
-    }
-    pub(crate) fn u64(&mut self, value: u64) {
-        self.0.extend_from_slice(&value.to_be_bytes());
-    }
-    pub(crate) fn text(&mut self, text: &str) {
-        // Header lines and fingerprints are far below 4 GiB; a longer text is cut at the length that is written.
-        let length = u32::try_from(text.len()).unwrap_or(u32::MAX);
-        self.u32(length);
-        self.0.extend(text.bytes().take(length as usize));
-    }
-    pub(crate) fn claim(&mut self, claim: &Claim) {
-        self.u32(claim.generation);
-        self.u64(claim.lease_until);
-        self.u32(claim.retention);
-        self.text(claim.fingerprint.as_str());
+
+    /// Reads any version ever written.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
+        if let Some(record) = v1::record(bytes) {
+            return Ok(record);
+        }
+        let Framed { expires, body, extensions } = unframe::<v2::RecordBody>(RECORD_VERSION, bytes)?;
+        body.record(expires, extensions).ok_or(Unreadable { expires: Some(expires) })
     }
 }
 
-/// Reads a stored form.
-pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
+impl StoredRequest {
+    /// The stored form. `expires`: of the record beside it.
+    pub fn encode(&self, expires: Millis) -> Vec<u8> {
+        frame(REQUEST_VERSION, expires, &v2::RequestBody::from(self), NO_EXTENSIONS)
+    }
 
-impl Reader<'_> {
-    fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (head, rest) = self.0.split_first_chunk::<N>()?;
-        self.0 = rest;
-        Some(*head)
+    /// Reads any version ever written as bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let Framed { expires, body, .. } = unframe::<v2::RequestBody>(REQUEST_VERSION, bytes)?;
+        body.request().ok_or(Unreadable { expires: Some(expires) })
     }
-    pub(crate) fn byte(&mut self) -> Option<u8> {
-        self.take::<1>().map(|[b]| b)
+
+    /// Reads version 1, a text.
+    pub fn decode_v1(text: &str) -> Result<Self, Unreadable> {
+        v1::request(text).ok_or(Unreadable::default())
     }
-    pub(crate) fn u16(&mut self) -> Option<u16> {
-        self.take().map(u16::from_be_bytes)
+}
+
+impl Entity {
+    /// The stored form.
+    pub fn encode(&self) -> Vec<u8> {
+        frame(ENTITY_VERSION, NEVER, &v2::EntityBody::from(self), &self.extensions)
     }
-    pub(crate) fn u32(&mut self) -> Option<u32> {
-        self.take().map(u32::from_be_bytes)
+
+    /// Reads any version ever written.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
+        if let Some(entity) = v1::entity(bytes) {
+            return Ok(entity);
+        }
+        let Framed { body, extensions, .. } = unframe::<v2::EntityBody>(ENTITY_VERSION, bytes)?;
+        Ok(body.entity(extensions))
     }
-    pub(crate) fn u64(&mut self) -> Option<u64> {
-        self.take().map(u64::from_be_bytes)
+}
+
+impl OutboxEntry {
+    /// The stored form.
+    pub fn encode(&self) -> Vec<u8> {
+        frame(OUTBOX_VERSION, NEVER, &v2::OutboxBody::from(self), NO_EXTENSIONS)
     }
-    pub(crate) fn text(&mut self) -> Option<String> {
-        let length = usize::try_from(self.u32()?).ok()?;
-        let (text, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        String::from_utf8(text.to_vec()).ok()
+
+    /// Reads any version ever written as bytes.
+    pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
+        let Framed { expires, body, .. } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, bytes)?;
+        body.entry().ok_or(Unreadable { expires: Some(expires) })
     }
-    pub(crate) fn claim(&mut self) -> Option<Claim> {
-        Some(Claim {
-            generation: self.u32()?,
-            lease_until: self.u64()?,
-            retention: self.u32()?,
-            fingerprint: self.text()?.parse::<Fingerprint>().ok()?,
-        })
+
+    /// Reads version 1: the attempt and the request, each as a text.
+    pub fn decode_v1(attempt: &str, request: &str) -> Result<Self, Unreadable> {
+        let attempt = attempt.parse().map_err(|_| Unreadable::default())?;
+        Ok(Self { attempt, request: StoredRequest::decode_v1(request)? })
     }
 }

@@ -1,7 +1,22 @@
 //! What is stored for a scoped key or an entity, and its stored form.
+//!
+//! | file | what | built on |
+//! |---|---|---|
+//! | [`attempt`] | an attempt and its terms | |
+//! | [`request`] | a request that is kept to be sent later | |
+//! | [`frame`] | what every form has in common, whatever its version | |
+//! | [`outbox`] | an effect on its way to its key's object | attempt, request |
+//! | [`record`] | what is stored for a scoped key | attempt, frame |
+//! | [`entity`] | what is stored of an entity | frame |
+//! | `v1`, `v2` | the forms, version by version | all above |
+//! | [`codec`] | which version is written, which are read | all above |
 
 pub mod attempt;
 pub mod codec;
 pub mod entity;
+pub mod frame;
+pub mod outbox;
 pub mod record;
 pub mod request;
+mod v1;
+mod v2;

@@ -1,4 +1,4 @@
-//! What is stored for a scoped key, and its stored form. Golden files pin every version ever written.
+//! What is stored for a scoped key, and whether it still counts.
 
 use crate::{
     answer::head::ReplyHead,
@@ -7,12 +7,9 @@ use crate::{
     policy::Unanswered,
     stored::{
         attempt::Attempt,
-        codec::{Reader, Writer},
+        frame::{Extension, Unreadable},
     },
 };
-
-/// The version that [`Record::encode`] writes, the first byte of the stored form.
-pub const VERSION: u8 = 1;
 
 /// What is stored for a scoped key. Nothing stored means that the key is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +23,7 @@ pub enum Record {
         /// Until when it is remembered.
         expires: Millis,
         /// What is left of the answer.
-        kept: Kept,
+        kept: KeptReply,
     },
     /// The effect may or may not have happened.
     Unknown {
@@ -39,7 +36,7 @@ pub enum Record {
         /// The origin's status, where there was one.
         status: Option<u16>,
     },
-    /// The request was accepted; its delivery has not ended.
+    /// The request was accepted; its delivery has not ended, or it is dead.
     Accepted(Delivery),
 }
 
@@ -54,18 +51,82 @@ pub struct Claim {
     pub lease_until: Millis,
     /// Seconds that the outcome will be remembered: fixed by the claim, whatever later policies say.
     pub retention: u32,
+    /// What else is remembered of the request that claimed.
+    pub claimant: Claimant,
+}
+
+/// What is remembered of the request that claimed a key, beside its fingerprint. This build writes none of it and
+/// carries along what a newer one wrote.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Claimant {
+    /// The caller's attributes, each as a short digest, none for an anonymous caller; `None` where they were not
+    /// remembered.
+    pub callers: Option<Vec<CallerDigest>>,
+    /// What the fingerprint was made of.
+    pub basis: Option<Box<FingerprintBasis>>,
+    /// The time that the key itself tells (RFC 9562 §5.7).
+    pub key_time: Option<Millis>,
+    /// What a newer build added.
+    pub extensions: Vec<Extension>,
+}
+
+/// A digest of one attribute of a caller.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallerDigest(pub Vec<u8>);
+
+/// The policy's part in a fingerprint, so that the same bytes are known again under another policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FingerprintBasis {
+    /// What was left out: JSON pointers and names of form fields.
+    pub ignore: Vec<String>,
+    /// The header lines that counted, by name.
+    pub headers: Vec<String>,
+    /// The field of the content that held the key.
+    pub field: String,
+    /// A digest of the request as sent.
+    pub sent: Vec<u8>,
 }
 
 /// What is left of a completed request's answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kept {
+pub enum KeptReply {
     /// All of it; the content stands beside the record.
-    Reply(ReplyHead),
+    Whole(ReplyHead),
     /// Only its status: the content was over `max_stored`.
     Tombstone {
         /// The origin's status.
         status: u16,
     },
+    /// All of it, encrypted. This build makes none and opens none.
+    Sealed {
+        /// The origin's status.
+        status: u16,
+        /// How it is encrypted.
+        seal: Box<Seal>,
+    },
+}
+
+impl KeptReply {
+    /// The origin's status.
+    pub fn status(&self) -> u16 {
+        match self {
+            Self::Whole(head) => head.status,
+            Self::Tombstone { status } | Self::Sealed { status, .. } => *status,
+        }
+    }
+}
+
+/// A head encrypted; the content beside it is encrypted under the same secret.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seal {
+    /// Tells which secret it was.
+    pub secret: Vec<u8>,
+    /// The head's nonce.
+    pub nonce: Vec<u8>,
+    /// The head's ciphertext.
+    pub head: Vec<u8>,
+    /// The content's nonce.
+    pub content_nonce: Vec<u8>,
 }
 
 /// Why an outcome is unknown.
@@ -91,108 +152,11 @@ impl Record {
     pub fn expires(&self) -> Millis {
         match self {
             Self::Claimed(claim) => later_by(claim.lease_until, claim.retention),
-            Self::Completed { expires, .. } | Self::Unknown { expires, .. } => *expires,
+            Self::Completed { expires, .. }
+            | Self::Unknown { expires, .. }
+            | Self::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => *expires,
             Self::Accepted(delivery) => later_by(delivery.until, delivery.claim.retention),
         }
-    }
-
-    /// The stored form: a version, a tag, the claim, then what the tag calls for. Numbers are big-endian.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Writer(vec![VERSION]);
-        match self {
-            Self::Claimed(claim) => {
-                out.byte(0);
-                out.claim(claim);
-            }
-            Self::Completed { claim, expires, kept } => {
-                out.byte(1);
-                out.claim(claim);
-                out.u64(*expires);
-                match kept {
-                    Kept::Reply(head) => {
-                        out.byte(0);
-                        out.u16(head.status);
-                        out.text(&head.lines);
-                    }
-                    Kept::Tombstone { status } => {
-                        out.byte(1);
-                        out.u16(*status);
-                    }
-                }
-            }
-            Self::Unknown { claim, expires, cause, status } => {
-                out.byte(2);
-                out.claim(claim);
-                out.u64(*expires);
-                out.byte(match cause {
-                    Cause::Ambiguous => 0,
-                    Cause::Unanswered => 1,
-                });
-                out.u16(status.unwrap_or(0));
-            }
-            Self::Accepted(delivery) => {
-                out.byte(3);
-                out.claim(&delivery.claim);
-                out.text(&delivery.attempt.encode());
-                out.u64(delivery.until);
-                out.u32(delivery.tries);
-                let (stage, at) = match delivery.stage {
-                    Stage::Waiting { at } => (0, at),
-                    Stage::Running => (1, 0),
-                    Stage::Asking { at } => (2, at),
-                };
-                out.byte(stage);
-                out.u64(at);
-            }
-        }
-        out.0
-    }
-
-    /// Reads any version ever written; `None` for bytes that are none of them. What cannot be read must be
-    /// taken for a request whose fate is unknown, never for a free key.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Reader(bytes);
-        if bytes.byte()? != VERSION {
-            return None;
-        }
-        let tag = bytes.byte()?;
-        let claim = bytes.claim()?;
-        let record = match tag {
-            0 => Self::Claimed(claim),
-            1 => Self::Completed {
-                claim,
-                expires: bytes.u64()?,
-                kept: match bytes.byte()? {
-                    0 => Kept::Reply(ReplyHead { status: bytes.u16()?, lines: bytes.text()? }),
-                    1 => Kept::Tombstone { status: bytes.u16()? },
-                    _ => return None,
-                },
-            },
-            2 => Self::Unknown {
-                claim,
-                expires: bytes.u64()?,
-                cause: match bytes.byte()? {
-                    0 => Cause::Ambiguous,
-                    1 => Cause::Unanswered,
-                    _ => return None,
-                },
-                status: Some(bytes.u16()?).filter(|s| *s != 0),
-            },
-            3 => Self::Accepted(Delivery {
-                claim,
-                attempt: Attempt::parse(&bytes.text()?)?,
-                until: bytes.u64()?,
-                tries: bytes.u32()?,
-                stage: match (bytes.byte()?, bytes.u64()?) {
-                    (0, at) => Stage::Waiting { at },
-                    (1, 0) => Stage::Running,
-                    (2, at) => Stage::Asking { at },
-                    _ => return None,
-                },
-            }),
-            _ => return None,
-        };
-        bytes.0.is_empty().then_some(record)
     }
 }
 
@@ -207,13 +171,15 @@ pub struct Delivery {
     pub until: Millis,
     /// How often the origin was turned to, by a delivery or a question.
     pub tries: u32,
+    /// How often the origin refused the gate itself: 401, 403, 407, 425. This build carries it along.
+    pub refusals: u32,
     /// What is done now.
-    pub stage: Stage,
+    pub stage: DeliveryStage,
 }
 
 /// What is done with an accepted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum DeliveryStage {
     /// The next delivery begins then.
     Waiting {
         /// When.
@@ -226,6 +192,24 @@ pub enum Stage {
         /// When.
         at: Millis,
     },
+    /// It ended without taking effect, and is kept for the operator. This build makes none.
+    Dead {
+        /// Why.
+        cause: DeathCause,
+        /// The origin's last status, where there was one.
+        status: Option<u16>,
+        /// Until when it is kept.
+        expires: Millis,
+    },
+}
+
+/// Why a delivery is dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeathCause {
+    /// The origin declined it.
+    Declined,
+    /// It was tried until its retention ended.
+    Exhausted,
 }
 
 /// What the object's memory knows of executions. It is empty after a restart.
@@ -243,27 +227,79 @@ impl Owner {
     }
 }
 
+/// What stands under a scoped key.
+#[derive(Clone, Copy, Debug)]
+pub enum FoundRecord<'r> {
+    /// Nothing: the key is free.
+    Nothing,
+    /// A record.
+    Readable(&'r Record),
+    /// What another build wrote, or what nobody did.
+    Unreadable(Unreadable),
+}
+
+impl<'r> FoundRecord<'r> {
+    /// The record. An error while what cannot be read still counts; after that it is nothing.
+    pub(crate) fn read(self, now: Millis) -> Result<Option<&'r Record>, Unreadable> {
+        match self {
+            Self::Readable(record) => Ok(Some(record)),
+            Self::Unreadable(unreadable) if unreadable.is_live(now) => Err(unreadable),
+            Self::Nothing | Self::Unreadable(_) => Ok(None),
+        }
+    }
+
+    /// The executions that it tells of.
+    pub fn generation(self) -> u32 {
+        match self {
+            Self::Readable(record) => record.claim().generation,
+            Self::Nothing | Self::Unreadable(_) => 0,
+        }
+    }
+}
+
+impl<'r> From<Option<&'r Record>> for FoundRecord<'r> {
+    fn from(record: Option<&'r Record>) -> Self {
+        record.map_or(Self::Nothing, Self::Readable)
+    }
+}
+
+impl<'r> From<&'r Result<Option<Record>, Unreadable>> for FoundRecord<'r> {
+    fn from(found: &'r Result<Option<Record>, Unreadable>) -> Self {
+        match found {
+            Ok(record) => record.as_ref().into(),
+            Err(unreadable) => Self::Unreadable(*unreadable),
+        }
+    }
+}
+
 /// A record counts until it expires; a claim that runs counts as long as it runs, and what was accepted until its
 /// delivery has ended.
-pub(crate) fn lives(record: &Record, owner: Owner, now: Millis) -> bool {
+pub(crate) fn is_live(record: &Record, owner: Owner, now: Millis) -> bool {
     match record {
         Record::Claimed(claim) => owner.owns(claim) || now < record.expires(),
-        Record::Completed { .. } | Record::Unknown { .. } => now < record.expires(),
+        Record::Completed { .. }
+        | Record::Unknown { .. }
+        | Record::Accepted(Delivery { stage: DeliveryStage::Dead { .. }, .. }) => now < record.expires(),
         Record::Accepted(_) => true,
     }
 }
 
 /// Until when a record is remembered, where that does not depend on how the request ends.
-pub(crate) fn known_end(record: &Record) -> Option<Millis> {
+pub(crate) fn known_expiry(record: &Record) -> Option<Millis> {
     match record {
+        Record::Completed { expires, .. }
+        | Record::Unknown { expires, .. }
+        | Record::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => Some(*expires),
         Record::Claimed(_) | Record::Accepted(_) => None,
-        Record::Completed { expires, .. } | Record::Unknown { expires, .. } => Some(*expires),
     }
 }
 
 /// What is known of a delivery without changing it: that it goes on, or until when its unknown fate is remembered.
 pub fn unknown_until(delivery: &Delivery, owner: Owner, now: Millis) -> Option<Millis> {
-    let runs = delivery.stage == Stage::Running;
+    if let DeliveryStage::Dead { expires, .. } = delivery.stage {
+        return Some(expires);
+    }
+    let runs = delivery.stage == DeliveryStage::Running;
     if runs && owner.owns(&delivery.claim) {
         return None;
     }

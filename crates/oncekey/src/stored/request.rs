@@ -1,16 +1,13 @@
-//! A request that is kept to be sent later, and its stored form. A golden file pins every version ever written.
+//! A request that is kept to be sent later.
 
 use crate::http::{
     fields::{Fields, is_internal},
     lines::HeaderLines,
 };
 
-/// The version that [`Held::encode`] writes, the first line of the stored form.
-pub const VERSION: &str = "1";
-
 /// The head of a request; its content stands beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct StoredRequest {
     /// As sent.
     pub method: String,
     /// Absolute: the host is what the caller used.
@@ -18,7 +15,7 @@ pub struct Held {
     fields: Fields,
 }
 
-impl Held {
+impl StoredRequest {
     /// Keeps a request's head, without the fields that only the gate may set.
     pub fn keep(method: &str, url: &str, fields: &Fields) -> Self {
         let mut kept = String::new();
@@ -56,22 +53,14 @@ impl Held {
         lines
     }
 
-    /// The stored form: version, method, URL and each `name,value` in a line of its own. None of them holds a line
-    /// feed (RFC 9110 §5.5, §9.1; RFC 3986 §2).
-    pub fn encode(&self) -> String {
-        [VERSION, "\n", &self.method, "\n", &self.url, "\n", self.fields.as_text()].concat()
-    }
-
-    /// Reads any version ever written; `None` for a text that is none of them.
-    pub fn decode(text: &str) -> Option<Self> {
-        let mut parts = text.splitn(4, '\n');
-        if parts.next()? != VERSION {
-            return None;
-        }
-        let (method, url, fields) = (parts.next()?, parts.next()?, parts.next()?);
+    pub(crate) fn of_parts(method: &str, url: &str, fields: Fields) -> Option<Self> {
         if method.is_empty() || url.is_empty() {
             return None;
         }
-        Some(Self { method: method.to_owned(), url: url.to_owned(), fields: Fields::new(fields.to_owned()) })
+        Some(Self { method: method.to_owned(), url: url.to_owned(), fields })
+    }
+
+    pub(crate) fn fields(&self) -> &Fields {
+        &self.fields
     }
 }

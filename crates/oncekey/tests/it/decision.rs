@@ -12,7 +12,7 @@ use oncekey::{
     policy::{Policy, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, Kept, Owner, Record},
+        record::{Cause, Claim, Claimant, KeptReply, Owner, Record},
     },
 };
 
@@ -55,14 +55,15 @@ fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
 }
 
 fn claim(lease_until: u64) -> Claim {
-    Claim { generation: 4, fingerprint: SAME.parse::<Fingerprint>().unwrap(), lease_until, retention: RETENTION }
+    let (fingerprint, claimant) = (SAME.parse::<Fingerprint>().unwrap(), Claimant::default());
+    Claim { generation: 4, fingerprint, lease_until, retention: RETENTION, claimant }
 }
 
 fn head() -> ReplyHead {
     ReplyHead { status: 201, lines: "location:/orders/1\n".to_owned() }
 }
 
-fn completed(expires: u64, kept: Kept) -> Record {
+fn completed(expires: u64, kept: KeptReply) -> Record {
     Record::Completed { claim: claim(1), expires, kept }
 }
 
@@ -78,9 +79,9 @@ fn record(word: &str) -> Option<Record> {
         "claimed" => Some(Record::Claimed(claim(NOW + REST))),
         "claimed-over" => Some(Record::Claimed(claim(ago(1)))),
         "claimed-long-ago" => Some(Record::Claimed(claim(ago(u64::from(RETENTION))))),
-        "reply" => Some(completed(EXPIRES, Kept::Reply(head()))),
-        "tombstone" => Some(completed(EXPIRES, Kept::Tombstone { status: 200 })),
-        "completed-expired" => Some(completed(NOW, Kept::Reply(head()))),
+        "reply" => Some(completed(EXPIRES, KeptReply::Whole(head()))),
+        "tombstone" => Some(completed(EXPIRES, KeptReply::Tombstone { status: 200 })),
+        "completed-expired" => Some(completed(NOW, KeptReply::Whole(head()))),
         "ambiguous" => Some(unknown(EXPIRES, Cause::Ambiguous, Some(500))),
         "unanswered" => Some(unknown(EXPIRES, Cause::Unanswered, None)),
         "unknown-expired" => Some(unknown(NOW, Cause::Unanswered, None)),
@@ -226,7 +227,7 @@ fn a_claim_comes_after_all_that_memory_and_store_know() {
 }
 
 fn check_settle(record: Option<Record>, then: RecordChange, expect: &Settlement) {
-    let kept = Kept::Reply(head());
+    let kept = KeptReply::Whole(head());
     assert_eq!(&settle_attempt(record.as_ref(), &claim(NOW + REST), then, kept, NOW), expect, "{record:?} {then:?}");
 }
 
@@ -239,7 +240,7 @@ fn settlements() {
     check_settle(
         held(),
         RecordChange::Keep,
-        &Settlement::Store(Record::Completed { claim: claim(NOW + REST), expires, kept: Kept::Reply(head()) }),
+        &Settlement::Store(Record::Completed { claim: claim(NOW + REST), expires, kept: KeptReply::Whole(head()) }),
     );
     check_settle(
         held(),
@@ -273,10 +274,10 @@ fn settlements() {
 fn check_probed(word: &str, owner_word: &str, print: &str, status: Option<u16>, expect: &str) {
     let attempt = attempt(print, "probe", 0);
     let found = ProbeResult::of(status);
-    let kept = Kept::Reply(head());
+    let kept = KeptReply::Whole(head());
     let said = match decide_after_probe(record(word).as_ref(), owner(owner_word), &attempt, found, kept, NOW) {
         AfterProbe::Store(Record::Completed { claim: of, expires, kept }) => {
-            assert_eq!(kept, Kept::Reply(head()));
+            assert_eq!(kept, KeptReply::Whole(head()));
             assert_eq!(of.generation, 4);
             format!("store until {expires}")
         }
@@ -324,7 +325,7 @@ fn a_probe_that_comes_late() {
         status: None,
     };
     let after = |record: Option<&Record>, found| {
-        let kept = Kept::Reply(head());
+        let kept = KeptReply::Whole(head());
         decide_since_probe(asked.as_ref(), record, Owner::default(), &attempt, found, kept, NOW)
     };
     assert!(matches!(after(asked.as_ref(), ProbeResult::Nothing), AfterProbe::Execute(_)));
@@ -338,7 +339,7 @@ fn a_probe_that_comes_late() {
 #[test]
 fn what_is_remembered() {
     let until = |at| AlarmDecision::Later(at);
-    let unknown = |expires| PeekState::Unknown { expires };
+    let unknown = |expires| PeekState::Unknown { expires: Some(expires) };
     let completed = |status| PeekState::Completed { status, expires: EXPIRES };
     let check = |word: &str, owner_word: &str, expect: (AlarmDecision, PeekState, ReleaseDecision)| {
         let (record, owner) = (record(word), owner(owner_word));
@@ -369,7 +370,7 @@ fn the_first_alarm() {
         Some(&Record::Claimed(claim(NOW + REST))),
         &claim(NOW + REST),
         RecordChange::Keep,
-        Kept::Reply(head()),
+        KeptReply::Whole(head()),
         NOW,
     ) else {
         panic!("not stored");
@@ -389,6 +390,6 @@ fn times_end_where_numbers_do() {
     assert_eq!(first_alarm(&claim, u64::MAX), u64::MAX);
     assert_eq!(
         peek_record(Some(&Record::Claimed(claim)), Owner::default(), 0),
-        PeekState::Unknown { expires: u64::MAX }
+        PeekState::Unknown { expires: Some(u64::MAX) }
     );
 }

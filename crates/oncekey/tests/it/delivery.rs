@@ -18,7 +18,7 @@ use oncekey::{
     queue::{Receipt, read_receipt},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, Delivery, Kept, Owner, Record, Stage},
+        record::{Cause, Claim, Claimant, Delivery, DeliveryStage, KeptReply, Owner, Record},
     },
 };
 
@@ -50,14 +50,15 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
     }
 }
 
-fn delivery(stage: Stage, unanswered: &str) -> Delivery {
+fn delivery(stage: DeliveryStage, unanswered: &str) -> Delivery {
     let claim = Claim {
         generation: 4,
         fingerprint: SAME.parse::<Fingerprint>().unwrap(),
         lease_until: NOW + 1_500,
         retention: 100,
+        claimant: Claimant::default(),
     };
-    Delivery { claim, attempt: attempt(SAME, unanswered), until: UNTIL, tries: 2, stage }
+    Delivery { claim, attempt: attempt(SAME, unanswered), until: UNTIL, tries: 2, refusals: 0, stage }
 }
 
 const ALIVE: Owner = Owner { running: Some(4), latest: 4 };
@@ -69,14 +70,14 @@ fn words(ring: DeliveryDecision) -> String {
         DeliveryDecision::Nothing => "nothing".to_owned(),
         DeliveryDecision::Later(at) => format!("later {}", at - NOW),
         DeliveryDecision::Deliver(begun) => {
-            assert_eq!((begun.stage, begun.tries, begun.until), (Stage::Running, 3, UNTIL));
+            assert_eq!((begun.stage, begun.tries, begun.until), (DeliveryStage::Running, 3, UNTIL));
             format!("deliver {} until {}", begun.claim.generation, begun.claim.lease_until - NOW)
         }
         DeliveryDecision::Probe { path, .. } => format!("ask {path}"),
         DeliveryDecision::Store(Record::Unknown { expires, cause: Cause::Unanswered, status: None, .. }) => {
             format!("unknown until {}", expires - NOW)
         }
-        DeliveryDecision::Store(Record::Accepted(Delivery { stage: Stage::Asking { at }, tries, .. })) => {
+        DeliveryDecision::Store(Record::Accepted(Delivery { stage: DeliveryStage::Asking { at }, tries, .. })) => {
             format!("asking {} tries {tries}", at - NOW)
         }
         DeliveryDecision::Store(Record::Completed { expires, .. }) => format!("completed until {}", expires - NOW),
@@ -84,7 +85,7 @@ fn words(ring: DeliveryDecision) -> String {
     }
 }
 
-fn check_ring(stage: Stage, owner: Owner, unanswered: &str, later: u64, expect: &str) {
+fn check_ring(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, expect: &str) {
     let mut found = delivery(stage, unanswered);
     found.until = NOW + UNTIL - NOW;
     let record = Record::Accepted(found);
@@ -95,7 +96,7 @@ fn check_ring(stage: Stage, owner: Owner, unanswered: &str, later: u64, expect: 
 
 #[test]
 fn the_alarm_by_the_table() {
-    let (waits, asks) = (Stage::Waiting { at: NOW + 5 }, Stage::Asking { at: NOW + 5 });
+    let (waits, asks) = (DeliveryStage::Waiting { at: NOW + 5 }, DeliveryStage::Asking { at: NOW + 5 });
     for unanswered in ["hold", "rerun", "probe"] {
         for owner in [GONE, Owner { running: None, latest: 9 }] {
             let next = owner.latest.max(4) + 1;
@@ -103,26 +104,26 @@ fn the_alarm_by_the_table() {
             check_ring(waits, owner, unanswered, 5, &format!("deliver {next} until 10005"));
         }
         check_ring(waits, GONE, unanswered, 50_000, "unknown until 150000");
-        check_ring(Stage::Running, ALIVE, unanswered, 0, "later 10000");
-        check_ring(Stage::Running, ALIVE, unanswered, 90_000, "later 100000");
-        check_ring(Stage::Running, GONE, unanswered, 50_000, "unknown until 150000");
+        check_ring(DeliveryStage::Running, ALIVE, unanswered, 0, "later 10000");
+        check_ring(DeliveryStage::Running, ALIVE, unanswered, 90_000, "later 100000");
+        check_ring(DeliveryStage::Running, GONE, unanswered, 50_000, "unknown until 150000");
     }
-    check_ring(Stage::Running, GONE, "hold", 0, "unknown until 100000");
-    check_ring(Stage::Running, GONE, "probe", 0, &format!("ask /lookup/{SCOPED}"));
-    check_ring(Stage::Running, GONE, "rerun", 0, "later 1500");
-    check_ring(Stage::Running, GONE, "rerun", 1_500, "deliver 5 until 11500");
+    check_ring(DeliveryStage::Running, GONE, "hold", 0, "unknown until 100000");
+    check_ring(DeliveryStage::Running, GONE, "probe", 0, &format!("ask /lookup/{SCOPED}"));
+    check_ring(DeliveryStage::Running, GONE, "rerun", 0, "later 1500");
+    check_ring(DeliveryStage::Running, GONE, "rerun", 1_500, "deliver 5 until 11500");
     check_ring(asks, GONE, "probe", 4, "later 5");
     check_ring(asks, GONE, "probe", 5, &format!("ask /lookup/{SCOPED}"));
     check_ring(asks, GONE, "probe", 50_000, "unknown until 150000");
     // An owner of another generation is none.
-    check_ring(Stage::Running, Owner { running: Some(3), latest: 4 }, "hold", 0, "unknown until 100000");
+    check_ring(DeliveryStage::Running, Owner { running: Some(3), latest: 4 }, "hold", 0, "unknown until 100000");
 }
 
 #[test]
 fn other_records_are_tidied() {
-    let claim = delivery(Stage::Running, "hold").claim;
+    let claim = delivery(DeliveryStage::Running, "hold").claim;
     let completed =
-        |expires| Record::Completed { claim: claim.clone(), expires, kept: Kept::Tombstone { status: 200 } };
+        |expires| Record::Completed { claim: claim.clone(), expires, kept: KeptReply::Tombstone { status: 200 } };
     assert_eq!(decide_delivery(None, GONE, NOW), DeliveryDecision::Delete);
     assert_eq!(decide_delivery(Some(&completed(NOW)), GONE, NOW), DeliveryDecision::Delete);
     assert_eq!(decide_delivery(Some(&completed(NOW + 9_000)), GONE, NOW), DeliveryDecision::Later(NOW + 9_000));
@@ -133,16 +134,16 @@ fn the_alarm_rings_when_something_is_due() {
     let check = |stage, expect: u64| {
         assert_eq!(next_alarm(&Record::Accepted(delivery(stage, "hold")), NOW), NOW + expect, "{stage:?}");
     };
-    check(Stage::Waiting { at: NOW + 7 }, 7);
-    check(Stage::Asking { at: NOW + 7 }, 7);
+    check(DeliveryStage::Waiting { at: NOW + 7 }, 7);
+    check(DeliveryStage::Asking { at: NOW + 7 }, 7);
     // What is due and being done is looked at again, should its owner die.
-    check(Stage::Waiting { at: NOW }, 10_000);
-    check(Stage::Asking { at: NOW }, 10_000);
-    check(Stage::Running, 10_000);
+    check(DeliveryStage::Waiting { at: NOW }, 10_000);
+    check(DeliveryStage::Asking { at: NOW }, 10_000);
+    check(DeliveryStage::Running, 10_000);
 }
 
 fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64, jitter: u32, expect: &str) {
-    let mut running = delivery(Stage::Running, terms.0);
+    let mut running = delivery(DeliveryStage::Running, terms.0);
     running.attempt.terms.keep = if terms.1 == "definite" { Keep::Definite } else { Keep::Success };
     running.attempt.terms.server_error = match terms.2 {
         "hold" => ServerError::Hold,
@@ -152,7 +153,7 @@ fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64
     let (oncekey::decide::outcome::EffectOutcome::Pass { then, .. }
     | oncekey::decide::outcome::EffectOutcome::Refuse { then, .. }) = outcome_of_status(status, &running.attempt.terms);
     let claim = running.claim.clone();
-    let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
+    let kept = KeptReply::Whole(ReplyHead::without_lines(status.unwrap_or(0)));
     let settled = settle_delivery(
         Some(&Record::Accepted(running)),
         &claim,
@@ -167,10 +168,10 @@ fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64
         Settlement::Release => "forgotten".to_owned(),
         Settlement::Store(Record::Completed { expires, .. }) => format!("completed {}", expires - NOW),
         Settlement::Store(Record::Unknown { status, .. }) => format!("unknown {}", status.unwrap_or(0)),
-        Settlement::Store(Record::Accepted(Delivery { stage: Stage::Waiting { at }, tries: 2, .. })) => {
+        Settlement::Store(Record::Accepted(Delivery { stage: DeliveryStage::Waiting { at }, tries: 2, .. })) => {
             format!("again {}", at - NOW)
         }
-        Settlement::Store(Record::Accepted(Delivery { stage: Stage::Asking { at }, tries: 2, .. })) => {
+        Settlement::Store(Record::Accepted(Delivery { stage: DeliveryStage::Asking { at }, tries: 2, .. })) => {
             format!("ask {}", at - NOW)
         }
         Settlement::Store(record) => panic!("{record:?}"),
@@ -207,10 +208,10 @@ fn a_delivery_ends_by_the_table() {
 
 #[test]
 fn what_is_not_its_own_is_settled_by_nobody() {
-    let running = delivery(Stage::Running, "hold");
+    let running = delivery(DeliveryStage::Running, "hold");
     let old = Claim { generation: 3, ..running.claim.clone() };
     let heard = DeliveryAnswer { status: Some(200), retry_after: 0 };
-    let kept = || Kept::Reply(ReplyHead::without_lines(200));
+    let kept = || KeptReply::Whole(ReplyHead::without_lines(200));
     let then = oncekey::decide::outcome::RecordChange::Keep;
     let late = |record: Option<&Record>, claim: &Claim| {
         assert_eq!(settle_delivery(record, claim, then, kept(), heard, 0, NOW), Settlement::Late, "{record:?}");
@@ -218,8 +219,14 @@ fn what_is_not_its_own_is_settled_by_nobody() {
     late(None, &running.claim);
     late(Some(&Record::Accepted(running.clone())), &old);
     late(Some(&Record::Claimed(running.claim.clone())), &running.claim);
-    late(Some(&Record::Accepted(Delivery { stage: Stage::Waiting { at: 1 }, ..running.clone() })), &running.claim);
-    late(Some(&Record::Accepted(Delivery { stage: Stage::Asking { at: 1 }, ..running.clone() })), &running.claim);
+    late(
+        Some(&Record::Accepted(Delivery { stage: DeliveryStage::Waiting { at: 1 }, ..running.clone() })),
+        &running.claim,
+    );
+    late(
+        Some(&Record::Accepted(Delivery { stage: DeliveryStage::Asking { at: 1 }, ..running.clone() })),
+        &running.claim,
+    );
     // And no claim of a proxied request is settled on what was accepted.
     let accepted = Record::Accepted(running.clone());
     assert_eq!(
@@ -229,9 +236,9 @@ fn what_is_not_its_own_is_settled_by_nobody() {
 }
 
 fn check_asked(found: ProbeResult, now: u64, expect: &str) {
-    let asking = delivery(Stage::Running, "probe");
+    let asking = delivery(DeliveryStage::Running, "probe");
     let record = Record::Accepted(asking.clone());
-    let kept = Kept::Reply(ReplyHead::without_lines(200));
+    let kept = KeptReply::Whole(ReplyHead::without_lines(200));
     assert_eq!(
         words(decide_after_delivery_probe(Some(&record), &asking, GONE, found, kept.clone(), LEAST, NOW + now)),
         expect
@@ -256,7 +263,7 @@ fn what_the_origin_says_when_asked() {
 }
 
 /// What a caller sees of an accepted request: accept again, accept other content, a proxied attempt, peek, release.
-fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown: bool) {
+fn check_seen(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, unknown: bool) {
     let record = Record::Accepted(delivery(stage, unanswered));
     let now = NOW + later;
     let place = format!("{stage:?} {owner:?} {unanswered} {later}");
@@ -274,7 +281,7 @@ fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown:
     assert_eq!(code(OTHER), "idempotency_key_reused");
     let (found, freed) = (peek_record(Some(&record), owner, now), decide_release(Some(&record), owner, now));
     if unknown {
-        assert_eq!(found, PeekState::Unknown { expires: UNTIL + 100_000 }, "{place}");
+        assert_eq!(found, PeekState::Unknown { expires: Some(UNTIL + 100_000) }, "{place}");
         assert_eq!((code(SAME), freed), ("outcome_unknown", ReleaseDecision::Done));
     } else {
         assert_eq!((found, freed), (PeekState::Running, ReleaseDecision::Running), "{place}");
@@ -287,14 +294,14 @@ fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown:
 
 #[test]
 fn it_runs_until_it_has_ended_for_everybody() {
-    let waits = Stage::Waiting { at: NOW };
+    let waits = DeliveryStage::Waiting { at: NOW };
     for unanswered in ["hold", "rerun", "probe"] {
         check_seen(waits, GONE, unanswered, 0, false);
         check_seen(waits, GONE, unanswered, 49_999, false);
         check_seen(waits, GONE, unanswered, 50_000, true);
-        check_seen(Stage::Running, ALIVE, unanswered, 90_000, false);
-        check_seen(Stage::Running, GONE, unanswered, 0, unanswered == "hold");
-        check_seen(Stage::Asking { at: NOW }, GONE, unanswered, 0, false);
+        check_seen(DeliveryStage::Running, ALIVE, unanswered, 90_000, false);
+        check_seen(DeliveryStage::Running, GONE, unanswered, 0, unanswered == "hold");
+        check_seen(DeliveryStage::Asking { at: NOW }, GONE, unanswered, 0, false);
     }
 }
 
@@ -306,15 +313,15 @@ fn a_free_key_is_taken() {
         else {
             panic!("{record:?}");
         };
-        assert_eq!(queued.stage, Stage::Waiting { at: NOW });
+        assert_eq!(queued.stage, DeliveryStage::Waiting { at: NOW });
         assert_eq!((queued.until, queued.tries, queued.claim.generation), (NOW + 100_000, 0, generation));
         assert_eq!(queued.attempt, attempt(SAME, "rerun"));
         words(decide_delivery(Some(&Record::Accepted(Delivery { tries: 2, until: UNTIL, ..queued })), owner, NOW))
     };
     assert_eq!(taken(None, GONE, 0), "deliver 1 until 10000");
     assert_eq!(taken(None, Owner { running: None, latest: 6 }, 6), "deliver 7 until 10000");
-    let claim = delivery(Stage::Running, "hold").claim;
-    let kept = Kept::Tombstone { status: 200 };
+    let claim = delivery(DeliveryStage::Running, "hold").claim;
+    let kept = KeptReply::Tombstone { status: 200 };
     let over = Record::Completed { claim: claim.clone(), expires: NOW, kept: kept.clone() };
     assert_eq!(taken(Some(&over), GONE, 4), "deliver 5 until 10000");
     for known in [

@@ -30,3 +30,4 @@ mod promise;
 mod reply;
 mod retry;
 mod select;
+mod unreadable;

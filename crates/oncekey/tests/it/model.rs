@@ -15,7 +15,7 @@ use oncekey::{
     policy::Unanswered,
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, Kept, Owner, Record},
+        record::{Cause, Claim, KeptReply, Owner, Record},
     },
 };
 use proptest::collection::vec;
@@ -178,11 +178,15 @@ impl Gate {
         let reply = self.replies;
         let (course, kept) = match end {
             End::Whole { status, large: true, .. } => {
-                (outcome_of_status(Some(status), terms), Kept::Tombstone { status })
+                (outcome_of_status(Some(status), terms), KeptReply::Tombstone { status })
             }
-            End::Whole { status, .. } => (outcome_of_status(Some(status), terms), Kept::Reply(head(status, reply))),
-            End::Broken { status, .. } => (outcome_of_broken_answer(status, terms), Kept::Reply(head(status, reply))),
-            End::Nothing => (outcome_of_status(None, terms), Kept::Reply(head(0, reply))),
+            End::Whole { status, .. } => {
+                (outcome_of_status(Some(status), terms), KeptReply::Whole(head(status, reply)))
+            }
+            End::Broken { status, .. } => {
+                (outcome_of_broken_answer(status, terms), KeptReply::Whole(head(status, reply)))
+            }
+            End::Nothing => (outcome_of_status(None, terms), KeptReply::Whole(head(0, reply))),
         };
         let settled = self.record();
         let then = match &course {
@@ -238,7 +242,7 @@ impl Gate {
         }
         let cause = Cause::Unanswered;
         for then in [RecordChange::Keep, RecordChange::Release, RecordChange::Hold { cause, status: Some(status) }] {
-            let kept = Kept::Reply(head(status, 0));
+            let kept = KeptReply::Whole(head(status, 0));
             assert_eq!(settle_attempt(record.as_ref(), claim, then, kept, self.now), Settlement::Late);
         }
     }
@@ -271,7 +275,7 @@ impl Gate {
                     PeekState::Completed { status, expires: known.until }
                 }
                 Fate::OwnerDied | Fate::Ambiguous { .. } | Fate::Silent { .. } => {
-                    PeekState::Unknown { expires: known.until }
+                    PeekState::Unknown { expires: Some(known.until) }
                 }
             },
         };
@@ -303,7 +307,7 @@ impl Gate {
         }
         let Asking { attempt, waited, asked, revision } = self.asking.remove(which % self.asking.len());
         self.replies += 1;
-        let kept = Kept::Reply(head(status.unwrap_or(0), self.replies));
+        let kept = KeptReply::Whole(head(status.unwrap_or(0), self.replies));
         let record = self.record();
         let found = decide_since_probe(
             asked.as_ref(),
@@ -327,7 +331,7 @@ impl Gate {
                     _ => None,
                 };
                 self.check_refusal(&refusal, status, Some(expires));
-                assert_eq!(self.look(), PeekState::Unknown { expires });
+                assert_eq!(self.look(), PeekState::Unknown { expires: Some(expires) });
             }
             (AfterProbe::Moved, Learnt::Moved) => self.attempt(attempt, waited),
             (found, learnt) => panic!("{found:?} where {learnt:?}"),

@@ -16,7 +16,7 @@ use oncekey::{
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Claim, Delivery, Kept, Owner, Record},
+        record::{Claim, Delivery, KeptReply, Owner, Record},
     },
 };
 use proptest::collection::vec;
@@ -214,7 +214,7 @@ impl World {
             outcome_of_broken_answer(status.unwrap_or(0), &self.terms)
         };
         let (EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. }) = course;
-        let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
+        let kept = KeptReply::Whole(ReplyHead::without_lines(status.unwrap_or(0)));
         let heard = DeliveryAnswer { status: status.filter(|_| whole), retry_after };
         self.past.push(claim.clone());
         self.owner.running = None;
@@ -323,7 +323,7 @@ impl World {
         let Some(asking) = self.asking.take() else {
             return;
         };
-        let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
+        let kept = KeptReply::Whole(ReplyHead::without_lines(status.unwrap_or(0)));
         let record = self.record();
         let found = ProbeResult::of(status);
         match decide_after_delivery_probe(record.as_ref(), &asking, self.owner, found, kept, self.jitter, self.now) {
@@ -361,7 +361,7 @@ impl World {
             // A dead owner's claim is still the last word on its delivery.
             let is_last = matches!(&record, Some(Record::Accepted(delivery)) if delivery.claim == *claim);
             if !is_last {
-                let kept = Kept::Reply(ReplyHead::without_lines(status));
+                let kept = KeptReply::Whole(ReplyHead::without_lines(status));
                 let settled = settle_delivery(record.as_ref(), claim, RecordChange::Keep, kept, heard, 0, self.now);
                 assert_eq!(settled, Settlement::Late);
             }
@@ -385,7 +385,7 @@ impl World {
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
             PeekState::Unknown { expires } => {
-                assert!(expires > self.now, "an unknown fate without an end");
+                assert!(expires.is_some_and(|expires| expires > self.now), "an unknown fate without an end");
                 "unknown"
             }
         };

@@ -7,10 +7,10 @@ use oncekey::{
         refusal::Refusal,
         word::{BypassReason, StatusWord},
     },
-    errand::Errand,
+    errand::{Errand, NotUnderstood, is_not_understood, may_be_not_understood},
     fingerprint::Fingerprint,
     http::{
-        fields::{Fields, is_internal},
+        fields::{Fields, STATUS, is_internal},
         lines::HeaderLines,
         negotiate::Audience,
     },
@@ -234,7 +234,7 @@ fn the_gates_own_answers_byte_for_byte() {
         None,
     );
     check(
-        GateAnswer::peek(PeekState::Unknown { expires }),
+        GateAnswer::peek(PeekState::Unknown { expires: Some(expires) }),
         200,
         r#"{"state":"unknown","expires":"1994-11-06T08:49:37Z"}"#,
         None,
@@ -281,7 +281,8 @@ fn peeks() {
         PeekState::Completed { status: 201, expires },
         json!({"state": "completed", "status": 201, "expires": at}),
     );
-    check_peek(PeekState::Unknown { expires }, json!({"state": "unknown", "expires": at}));
+    check_peek(PeekState::Unknown { expires: None }, json!({"state": "unknown"}));
+    check_peek(PeekState::Unknown { expires: Some(expires) }, json!({"state": "unknown", "expires": at}));
 }
 
 /// What comes, as `name,value` lines, and what is kept, as `name:value` lines.
@@ -382,8 +383,13 @@ fn lines_byte_for_byte() {
 }
 
 fn check_errand(errand: Errand, expect: &str) {
-    assert_eq!(errand.encode(), expect);
-    assert_eq!(Errand::decode(expect), Some(errand), "{expect}");
+    assert_eq!(errand.to_string(), expect);
+    for more in ["", " more", " ", "  a=b 1"] {
+        assert_eq!(format!("{expect}{more}").parse().as_ref(), Ok(&errand), "{expect}{more}");
+    }
+    for more in [" !", " !more", " a !b", " !a b"] {
+        assert_eq!(format!("{expect}{more}").parse::<Errand>(), Err(NotUnderstood), "{expect}{more}");
+    }
 }
 
 fn attempt() -> Attempt {
@@ -411,18 +417,39 @@ fn errands() {
     let expect =
         format!("attempt {SCOPED} {PRINT} d h p/a%20b/{{key}}?c=%2520%c3%a9 60 25 0 86400 4194304 Idempotency-Key");
     check_errand(Errand::Attempt(attempt()), &expect);
-    for broken in ["", " ", "peek", "peek ", "peek x", "peek -1", "peek 1 2", "release ", "Release", "attempt"] {
-        assert_eq!(Errand::decode(broken), None, "{broken}");
+    for broken in ["", " ", "peek", "peek ", "peek x", "peek -1", "Release", "deliver", "attempt", "!release"] {
+        assert_eq!(broken.parse::<Errand>(), Err(NotUnderstood), "{broken}");
     }
     let words: Vec<&str> = expect.split(' ').collect();
     for at in 0..words.len() {
         let short = [&words[..at], &words[at + 1..]].concat().join(" ");
-        assert_eq!(Errand::decode(&short), None, "{short}");
+        assert_eq!(short.parse::<Errand>(), Err(NotUnderstood), "{short}");
         let mut other = words.clone();
         other[at] = "%";
-        assert_eq!(Errand::decode(&other.join(" ")), None, "{at}");
+        assert_eq!(other.join(" ").parse::<Errand>(), Err(NotUnderstood), "{at}");
     }
-    assert_eq!(Errand::decode(&format!("{expect} more")), None);
+}
+
+#[test]
+fn what_earlier_builds_say_to_an_errand_that_they_do_not_know() {
+    let check = |refusal: Refusal, expect: bool| {
+        for html in [false, true] {
+            let said = refusal.render(&Audience { html, allow_origin: None }, None);
+            let line = (STATUS.to_owned(), refusal.status_word().as_str().to_owned());
+            let status = said.status;
+            assert!(lines(said.lines).contains(&line));
+            let found = may_be_not_understood(status, || Some(refusal.status_word().as_str().to_owned()))
+                && is_not_understood(&said.content);
+            assert_eq!(found, expect, "{refusal:?}");
+        }
+    };
+    check(Refusal::NoSuchEndpoint, true);
+    check(Refusal::NothingRemembered, false);
+    check(Refusal::StoreUnavailable, false);
+    check(Refusal::Reused, false);
+    for word in [None, Some("executed"), Some("replayed"), Some("bypassed;reason=no-key")] {
+        assert!(!may_be_not_understood(404, || word.map(str::to_owned)), "an origin's own 404: {word:?}");
+    }
 }
 
 fn some_terms() -> impl Strategy<Value = Terms> {
@@ -460,16 +487,16 @@ proptest! {
     #[test]
     fn an_errand_is_read_back(terms in some_terms(), header in any::<String>()) {
         let errand = Errand::Attempt(Attempt { terms, header, ..attempt() });
-        let text = errand.encode();
+        let text = errand.to_string();
         assert!(text.bytes().all(|byte| (0x20..=0x7e).contains(&byte)), "{text}");
-        assert_eq!(Errand::decode(&text), Some(errand));
+        assert_eq!(text.parse(), Ok(errand));
     }
 
     #[test]
     fn any_text_is_an_errand_or_none(text in any::<String>(), like in "(attempt|peek|release|[dhrsp%/] ?|[0-9 ]){0,16}") {
         for text in [text, like] {
-            if let Some(errand) = Errand::decode(&text) {
-                assert_eq!(Errand::decode(&errand.encode()), Some(errand));
+            if let Ok(errand) = text.parse::<Errand>() {
+                assert_eq!(errand.to_string().parse(), Ok(errand));
             }
         }
     }
