@@ -12,7 +12,7 @@ use web_sys::{Headers, Request, Response};
 use crate::{
     gate::Gate,
     platform::{
-        bindings::{Fetcher, settled},
+        bindings::{Fetcher, await_promise},
         failure::Failure,
         head,
         init::RequestInit,
@@ -20,7 +20,7 @@ use crate::{
 };
 
 /// One call to the key's object. `headers` are the request's as the object shall see them; they get the errand.
-pub async fn ask(
+pub async fn call_key_object(
     gate: &Gate,
     key: &ScopedKey,
     errand: &Errand,
@@ -28,11 +28,11 @@ pub async fn ask(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    send(|| gate.stub(key), &errand.to_string(), request, headers, body).await
+    call_object(|| gate.key_object(key), &errand.to_string(), request, headers, body).await
 }
 
 /// One call to an object, made once more where the platform says that it may succeed then.
-pub async fn send(
+pub async fn call_object(
     stub: impl Fn() -> Result<Fetcher, Failure>,
     errand: &str,
     request: &Request,
@@ -42,7 +42,7 @@ pub async fn send(
     head::set_errand(headers, errand);
     let mut calls = CallHistory::default();
     loop {
-        match call(&stub, request, headers, body).await {
+        match attempt_call(&stub, request, headers, body).await {
             Ok(response) => return understood(response).await,
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
@@ -66,11 +66,11 @@ async fn understood(response: Response) -> Result<Response, CallFailure> {
 
 /// The content as a text; the response can still be sent on.
 async fn content_of(response: &Response) -> Result<String, Failure> {
-    let text: JsString = settled(response.clone()?.text()?).await?;
+    let text: JsString = await_promise(response.clone()?.text()?).await?;
     Ok(text.into())
 }
 
-async fn call(
+async fn attempt_call(
     stub: &impl Fn() -> Result<Fetcher, Failure>,
     request: &Request,
     headers: &Headers,
@@ -78,5 +78,5 @@ async fn call(
 ) -> Result<Response, Failure> {
     let body = if body.is_null() { JsValue::UNDEFINED } else { body.clone() };
     let init = RequestInit { headers: headers.into(), body, ..RequestInit::default() };
-    settled(stub()?.fetch_with(request, &init.to_js()?)?).await
+    await_promise(stub()?.fetch_with(request, &init.to_js()?)?).await
 }

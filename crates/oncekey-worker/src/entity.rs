@@ -25,11 +25,11 @@ use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Request, Response};
 
 use crate::{
-    call::ask,
+    call::call_key_object,
     gate::Gate,
     platform::{
-        bindings::{Ctx, Storage, forget, settled},
-        clock::{clock, js_time},
+        bindings::{Ctx, Storage, await_promise, ignore_rejection},
+        clock::{js_time, now_millis},
         failure::Failure,
         head, message,
     },
@@ -53,42 +53,45 @@ impl EntityObject {
 
     /// Does what the front orders.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
-        let refuse = |refusal: Refusal| refusal::respond(&self.gate.policy, &request.headers(), &refusal, None);
+        let refuse =
+            |refusal: Refusal| refusal::refusal_response(&self.gate.policy, &request.headers(), &refusal, None);
         let Ok(order) = head::errand(request).unwrap_or_default().parse::<EntityErrand>() else {
             return refuse(Refusal::StoreUnavailable);
         };
-        let content: ArrayBuffer = settled(request.array_buffer()?).await?;
+        let content: ArrayBuffer = await_promise(request.array_buffer()?).await?;
         let content = Uint8Array::new(&content).to_vec();
         // The front knows it: this object runs under an older policy.
         let Some(machine) = self.gate.policy.machine(&order.machine) else {
             return refuse(Refusal::StoreUnavailable);
         };
-        let Ok(entity) = self.load() else {
+        let Ok(entity) = self.load_entity() else {
             return refuse(Refusal::StoreUnavailable);
         };
         match &order.transition {
-            None => self.view(machine, entity.as_ref()),
-            Some(name) => match self.make(machine, &order, name, entity.as_ref(), &content, &request.url())? {
-                Ok(said) => message::said(said),
-                Err(refusal) => refuse(refusal),
-            },
+            None => self.show_entity(machine, entity.as_ref()),
+            Some(name) => {
+                match self.make_transition(machine, &order, name, entity.as_ref(), &content, &request.url())? {
+                    Ok(said) => message::own_response(said),
+                    Err(refusal) => refuse(refusal),
+                }
+            }
         }
     }
 
-    fn view(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
+    fn show_entity(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
         let Some(entity) = entity else {
-            return message::said(GateAnswer::entity(&machine.initial, 0, &[]));
+            return message::own_response(GateAnswer::entity(&machine.initial, 0, &[]));
         };
         let kv = self.storage.kv();
         let mut history = Vec::new();
         for version in kept_versions(entity.version) {
-            history.extend(kv.get(&row('h', version))?.as_string());
+            history.extend(kv.get(&row_name('h', version))?.as_string());
         }
-        message::said(GateAnswer::entity(&entity.state, entity.version, &history))
+        message::own_response(GateAnswer::entity(&entity.state, entity.version, &history))
     }
 
     /// Makes a transition, all in one write.
-    fn make(
+    fn make_transition(
         &self,
         machine: &Machine,
         order: &EntityErrand,
@@ -104,7 +107,7 @@ impl EntityObject {
             Ok(given) => given,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let now = clock();
+        let now = now_millis();
         match decide_transition(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
             Err(why) => Ok(Err(Refusal::KeyInvalid(why))),
             Ok(TransitionDecision::There) => Ok(Ok(GateAnswer::transition(&transition.to, false))),
@@ -116,15 +119,15 @@ impl EntityObject {
                 if won.effect.is_some() {
                     self.wake_at(now)?;
                 }
-                kv.put(&row('h', version), &JsValue::from_str(&won.entry))?;
+                kv.put(&row_name('h', version), &JsValue::from_str(&won.entry))?;
                 if let Some(effect) = &won.effect {
                     let parts = split_url(url);
                     let target = [parts.scheme, "://", parts.host, &effect.path].concat();
-                    kv.put(&row('o', version), &outgoing(effect, &target))?;
+                    kv.put(&row_name('o', version), &outbox_row(effect, &target))?;
                 }
-                self.save(&won.entity)?;
+                self.save_entity(&won.entity)?;
                 if let Some(old) = kept_versions(version).start().checked_sub(1).filter(|old| *old > 0) {
-                    kv.delete(&row('h', old))?;
+                    kv.delete(&row_name('h', old))?;
                 }
                 Ok(Ok(GateAnswer::transition(&won.entity.state, true)))
             }
@@ -133,40 +136,40 @@ impl EntityObject {
 
     /// The alarm: hands over what is in the outbox. It never fails.
     pub async fn alarm(&self) {
-        if !matches!(self.hand_over().await, Ok(true)) {
-            let _ = self.wake_at(clock() + AGAIN);
+        if !matches!(self.hand_over_effects().await, Ok(true)) {
+            let _ = self.wake_at(now_millis() + AGAIN);
         }
     }
 
     /// Says whether nothing is left.
-    async fn hand_over(&self) -> Result<bool, Failure> {
+    async fn hand_over_effects(&self) -> Result<bool, Failure> {
         let kv = self.storage.kv();
-        while let Some(version) = self.load()?.and_then(|entity| entity.pending.first().copied()) {
+        while let Some(version) = self.load_entity()?.and_then(|entity| entity.pending.first().copied()) {
             // Should this be the last that is heard of it.
-            self.wake_at(clock() + AGAIN)?;
-            let name = row('o', version);
-            let Ok((entry, content)) = incoming(&kv.get(&name)?) else {
+            self.wake_at(now_millis() + AGAIN)?;
+            let name = row_name('o', version);
+            let Ok((entry, content)) = read_outbox_row(&kv.get(&name)?) else {
                 return Ok(false);
             };
-            let request = message::held_request(&entry.request)?;
+            let request = message::request_of_stored(&entry.request)?;
             let key = entry.attempt.scoped_key.clone();
             let errand = Errand::Accept(entry.attempt);
-            let answer = ask(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
+            let answer = call_key_object(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
             if !answer.is_ok_and(|answer| is_handed_over(answer.status())) {
                 return Ok(false);
             }
-            let Some(mut entity) = self.load()? else {
+            let Some(mut entity) = self.load_entity()? else {
                 return Ok(true);
             };
             entity.handed_over(version);
-            self.save(&entity)?;
+            self.save_entity(&entity)?;
             kv.delete(&name)?;
         }
         Ok(true)
     }
 
     /// An error also where this build cannot read what is stored.
-    fn load(&self) -> Result<Option<Entity>, Failure> {
+    fn load_entity(&self) -> Result<Option<Entity>, Failure> {
         let row = self.storage.kv().get("e")?;
         if row.is_undefined() {
             return Ok(None);
@@ -175,31 +178,31 @@ impl EntityObject {
         entity.map(Some).ok_or_else(|| JsValue::UNDEFINED.into())
     }
 
-    fn save(&self, entity: &Entity) -> Result<(), Failure> {
+    fn save_entity(&self, entity: &Entity) -> Result<(), Failure> {
         Ok(self.storage.kv().put("e", &Uint8Array::from(entity.encode().as_slice()))?)
     }
 
     fn wake_at(&self, at: u64) -> Result<(), Failure> {
-        forget(&self.storage.set_alarm(js_time(at))?);
+        ignore_rejection(&self.storage.set_alarm(js_time(at))?);
         Ok(())
     }
 }
 
-fn row(kind: char, version: u32) -> String {
+fn row_name(kind: char, version: u32) -> String {
     let mut name = version.to_string();
     name.insert(0, kind);
     name
 }
 
 /// An effect as its row.
-fn outgoing(effect: &OutgoingEffect, url: &str) -> JsValue {
+fn outbox_row(effect: &OutgoingEffect, url: &str) -> JsValue {
     let entry = OutboxEntry { attempt: effect.attempt.clone(), request: StoredRequest::json(url) };
     let content = Uint8Array::from(effect.content.as_bytes());
     Array::of2(&Uint8Array::from(entry.encode().as_slice()), &content).into()
 }
 
 /// An effect and its content from its row.
-fn incoming(row: &JsValue) -> Result<(OutboxEntry, JsValue), Unreadable> {
+fn read_outbox_row(row: &JsValue) -> Result<(OutboxEntry, JsValue), Unreadable> {
     let row = row.dyn_ref::<Array>().ok_or(Unreadable::default())?;
     if let Some(bytes) = row.get(0).dyn_ref::<Uint8Array>() {
         return Ok((OutboxEntry::decode(&bytes.to_vec())?, row.get(1)));

@@ -11,17 +11,17 @@ use oncekey::{
 };
 
 use crate::{
-    call::ask,
+    call::call_key_object,
     gate::Gate,
     platform::{
-        clock::{self, clock},
+        clock::{self, now_millis},
         head, message,
         stream::read_within,
     },
 };
 
 /// What came of an item.
-pub struct Answer {
+pub struct ItemAnswer {
     pub status: u16,
     pub word: String,
     /// Milliseconds that it asks to wait, 0 for none.
@@ -30,19 +30,19 @@ pub struct Answer {
     pub content: Option<Vec<u8>>,
 }
 
-type Running = Pin<Box<dyn Future<Output = Option<Answer>>>>;
+type ItemFuture = Pin<Box<dyn Future<Output = Option<ItemAnswer>>>>;
 
 /// A line and those of it that are under way.
-pub struct Flight {
+pub struct Exchange {
     gate: Rc<Gate>,
     /// Bytes of content that are kept of an answer.
     limit: u64,
     line: ItemLine,
-    waiting: Vec<(usize, Running)>,
-    running: Vec<(usize, Running)>,
+    waiting: Vec<(usize, ItemFuture)>,
+    running: Vec<(usize, ItemFuture)>,
 }
 
-impl Flight {
+impl Exchange {
     /// Nothing is under way yet.
     pub fn new(gate: Rc<Gate>, limit: u64) -> Self {
         Self { gate, limit, line: ItemLine::default(), waiting: Vec::new(), running: Vec::new() }
@@ -54,23 +54,23 @@ impl Flight {
     }
 
     /// An item joins; says its number.
-    pub fn join(&mut self, attempt: Attempt, head: StoredRequest, content: Vec<u8>) -> usize {
+    pub fn add_item(&mut self, attempt: Attempt, head: StoredRequest, content: Vec<u8>) -> usize {
         let number = self.line.join_item(Some(&attempt.scoped_key));
         let (gate, limit) = (self.gate.clone(), self.limit);
         // Nothing happens before it is polled.
-        let asked = async move { exchange(&gate, attempt, &head, &content, limit).await };
+        let asked = async move { exchange_item(&gate, attempt, &head, &content, limit).await };
         self.waiting.push((number, Box::pin(asked)));
         number
     }
 
     /// An item joins for which nothing is sent; says its number.
-    pub fn pass(&mut self) -> usize {
+    pub fn add_refused(&mut self) -> usize {
         self.line.join_item(None)
     }
 
     /// Begins what may begin, and waits for one to end; nothing where nothing is under way. An object that could not
     /// be reached gives no answer, nor does one whose answer breaks off.
-    pub async fn next(&mut self) -> Option<(usize, Option<Answer>)> {
+    pub async fn next_ended(&mut self) -> Option<(usize, Option<ItemAnswer>)> {
         while let Some(number) = self.line.begin_next() {
             let at = self.waiting.iter().position(|(waits, _)| *waits == number)?;
             self.running.push(self.waiting.swap_remove(at));
@@ -94,21 +94,28 @@ impl Flight {
     }
 }
 
-async fn exchange(gate: &Gate, attempt: Attempt, head: &StoredRequest, content: &[u8], limit: u64) -> Option<Answer> {
-    let request = message::held_request(head).ok()?;
+async fn exchange_item(
+    gate: &Gate,
+    attempt: Attempt,
+    head: &StoredRequest,
+    content: &[u8],
+    limit: u64,
+) -> Option<ItemAnswer> {
+    let request = message::request_of_stored(head).ok()?;
     let key = attempt.scoped_key.clone();
     let body = Uint8Array::from(content).into();
-    let mut answer = ask(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
+    let mut answer =
+        call_key_object(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
     let headers = answer.headers();
-    let retry_after = clock::retry_after(headers.get("retry-after").ok()?.as_deref(), clock());
+    let retry_after = clock::retry_after(headers.get("retry-after").ok()?.as_deref(), now_millis());
     let word = headers.get("idempotency-status").ok()?.unwrap_or_default();
     if limit > 0 && head::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
-        answer = message::decoded(&answer).ok()?;
+        answer = message::without_coding(&answer).ok()?;
     }
     // To its end, which comes only after it is stored.
     let content = match answer.body() {
         Some(body) => read_within(&body, limit, true).await.ok()?,
         None => Some(Vec::new()),
     };
-    Some(Answer { status: answer.status(), word, retry_after, content })
+    Some(ItemAnswer { status: answer.status(), word, retry_after, content })
 }

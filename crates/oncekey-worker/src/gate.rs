@@ -37,13 +37,13 @@ impl Gate {
         if let Some(gate) = GATE.with_borrow(Clone::clone) {
             return Ok(gate);
         }
-        let text = bindings::text(env, "ONCEKEY").unwrap_or_default();
+        let text = bindings::text_binding(env, "ONCEKEY").unwrap_or_default();
         let policy: Policy = text.parse().map_err(|error: InvalidPolicy| Misconfigured(error.to_string()))?;
         let gate = Rc::new(Self {
             policy,
             origin: Origin::of(env),
-            keys: bindings::binding(env, "KEYS"),
-            machines: bindings::binding(env, "MACHINES"),
+            keys: bindings::object_binding(env, "KEYS"),
+            machines: bindings::object_binding(env, "MACHINES"),
             env: env.clone(),
         });
         GATE.set(Some(gate.clone()));
@@ -51,22 +51,22 @@ impl Gate {
     }
 
     /// A new stub of the key's object.
-    pub fn stub(&self, key: &ScopedKey) -> Result<Fetcher, Failure> {
-        stub(self.keys.as_ref(), key.as_str())
+    pub fn key_object(&self, key: &ScopedKey) -> Result<Fetcher, Failure> {
+        new_stub(self.keys.as_ref(), key.as_str())
     }
 
     /// A new stub of an entity's object.
-    pub fn entity(&self, name: &str) -> Result<Fetcher, Failure> {
-        stub(self.machines.as_ref(), name)
+    pub fn machine_object(&self, name: &str) -> Result<Fetcher, Failure> {
+        new_stub(self.machines.as_ref(), name)
     }
 
     /// A secret, where it is configured.
     pub fn secret(&self, name: &str) -> Option<String> {
-        bindings::text(&self.env, name).filter(|secret| !secret.is_empty())
+        bindings::text_binding(&self.env, name).filter(|secret| !secret.is_empty())
     }
 }
 
-fn stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {
+fn new_stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {
     match objects {
         Some(objects) => Ok(objects.get_by_name(name)?),
         None => Err(JsValue::from_str("the objects are not bound").into()),

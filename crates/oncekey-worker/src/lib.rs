@@ -58,8 +58,8 @@ pub async fn fetch_front(request: Request, env: Env, page_module: JsValue) -> Re
     let gate = match Gate::of(&env) {
         Ok(gate) => gate,
         Err(Misconfigured(message)) => {
-            let audience = refusal::audience(&Policy::default(), &fields(&request));
-            return Ok(message::said(Refusal::PolicyInvalid { message }.render(&audience, None))?);
+            let audience = refusal::audience_of(&Policy::default(), &fields(&request));
+            return Ok(message::own_response(Refusal::PolicyInvalid { message }.render(&audience, None))?);
         }
     };
     Ok(front::fetch(&gate, &request, &page_module).await?)
@@ -68,15 +68,15 @@ pub async fn fetch_front(request: Request, env: Env, page_module: JsValue) -> Re
 /// The answer where [`fetch_front`] itself failed: whether the object was reached is not known.
 #[wasm_bindgen(js_name = answerFailedFront)]
 pub fn answer_failed_front(request: &Request, env: &Env) -> Result<Response, JsValue> {
-    let audience = Gate::of(env).map(|gate| refusal::audience(&gate.policy, &fields(request)));
-    Ok(message::said(Refusal::StoreUnavailable.render(&audience.unwrap_or_default(), None))?)
+    let audience = Gate::of(env).map(|gate| refusal::audience_of(&gate.policy, &fields(request)));
+    Ok(message::own_response(Refusal::StoreUnavailable.render(&audience.unwrap_or_default(), None))?)
 }
 
 /// Sends each message of a queue's batch. Gives for each the seconds after which it is to come again, 0 where it is done
 /// with. `messages`: `[id, content, attempts]` each, the content as text or bytes, where there is any.
 #[wasm_bindgen(js_name = consumeQueue)]
 pub async fn consume_queue(name: String, messages: Array, env: Env) -> Result<Vec<u32>, JsValue> {
-    Ok(queue::consume(configured(&env)?, &name, &messages).await)
+    Ok(queue::consume_batch(configured(&env)?, &name, &messages).await)
 }
 
 /// Does the front's errand at the object of a key.

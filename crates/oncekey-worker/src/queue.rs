@@ -10,22 +10,22 @@ use oncekey::{
 use wasm_bindgen::JsCast;
 
 use crate::{
-    exchange::Flight,
+    exchange::Exchange,
     gate::Gate,
-    platform::clock::{self, chance},
+    platform::clock::{self, random_fraction},
 };
 
 /// Sends each message of a queue's batch; gives for each the seconds after which it is to come again, 0 where it is
 /// done with. `messages`: id, content where there is any, and how often it was delivered.
-pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
-    let later = |attempts: u32, retry_after: u64| redelivery_delay(attempts, chance(), retry_after);
+pub async fn consume_batch(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
+    let later = |attempts: u32, retry_after: u64| redelivery_delay(attempts, random_fraction(), retry_after);
     let mut delays = Vec::new();
     let mut attempts = Vec::new();
-    let mut flight = Flight::new(gate.clone(), 0);
+    let mut exchange = Exchange::new(gate.clone(), 0);
     let mut numbers = Vec::new();
     for (at, each) in messages.iter().enumerate() {
         let each: Array = each.unchecked_into();
-        let count = each.get(2).as_f64().map_or(1, clock::whole);
+        let count = each.get(2).as_f64().map_or(1, clock::to_count);
         attempts.push(count);
         delays.push(later(count, 0));
         let content = each.get(1);
@@ -38,11 +38,11 @@ pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
             && let Some(attempt) = attempt_of_message(&gate.policy, queue, &id, &bytes)
         {
             let url = [QUEUE_HOST, &queue.path].concat();
-            flight.join(attempt, StoredRequest::json(&url), bytes);
+            exchange.add_item(attempt, StoredRequest::json(&url), bytes);
             numbers.push(at);
         }
     }
-    while let Some((number, answer)) = flight.next().await {
+    while let Some((number, answer)) = exchange.next_ended().await {
         let (Some(at), Some(answer)) = (numbers.get(number), answer) else {
             continue;
         };

@@ -12,7 +12,7 @@ use oncekey::{
 use web_sys::{Headers, Response};
 
 /// Who reads a refusal.
-pub fn audience(policy: &Policy, fields: &Fields) -> Audience {
+pub fn audience_of(policy: &Policy, fields: &Fields) -> Audience {
     let origin = fields.get("origin");
     Audience {
         html: negotiate::prefers_html(fields.get("accept"), fields.get("hx-request")),
@@ -21,18 +21,18 @@ pub fn audience(policy: &Policy, fields: &Fields) -> Audience {
 }
 
 /// A refusal in the form that the sender of this head takes; `expires`: until when something is remembered.
-pub fn respond(
+pub fn refusal_response(
     policy: &Policy,
     headers: &Headers,
     refusal: &Refusal,
     expires: Option<u64>,
 ) -> Result<Response, Failure> {
-    let audience = audience(policy, &head::negotiation(headers));
-    message::said(refusal.render(&audience, expires))
+    let audience = audience_of(policy, &head::negotiation(headers));
+    message::own_response(refusal.render(&audience, expires))
 }
 
 /// The refusal of a gate that was deployed without an origin.
-pub fn no_origin() -> Refusal {
+pub fn missing_origin() -> Refusal {
     Refusal::PolicyInvalid {
         message: "The gate has no origin: bind ORIGIN to a service, or set it to a URL.".to_owned(),
     }

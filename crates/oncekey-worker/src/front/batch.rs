@@ -13,39 +13,39 @@ use oncekey::{
 use web_sys::Response;
 
 use crate::{
-    exchange::Flight,
-    front::incoming::{Body, Front, Stop},
+    exchange::Exchange,
+    front::incoming::{Incoming, IncomingContent, Stop},
     gate::Gate,
     platform::{
         message,
-        stream::{Out, Pipe},
+        stream::{CallerStream, Pipe},
     },
 };
 
 /// Sends each element of a batch's list alone, and answers with what came of each, in the list's order.
-pub async fn answer(
-    front: &Front<'_>,
+pub async fn answer_batch(
+    incoming: &Incoming<'_>,
     route: &Route,
     place: (&[String], (&[String], &str)),
     parts: &UrlParts<'_>,
 ) -> Result<Response, Stop> {
-    let policy = &front.gate.policy;
-    let Body::Whole(_, bytes) = front.read(true, policy.max_content).await? else {
+    let policy = &incoming.gate.policy;
+    let IncomingContent::Whole(_, bytes) = incoming.read_content(true, policy.max_content).await? else {
         return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
     };
     let (items, item) = place;
-    let (kind, coding) = (front.fields.get("content-type"), front.fields.get("content-encoding"));
+    let (kind, coding) = (incoming.fields.get("content-type"), incoming.fields.get("content-encoding"));
     items_of(kind, coding, &bytes, items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
-    let plan = BatchPlan::new(policy, route, item, front.scope(parts), &origin, &front.fields);
-    let sending = Sending { gate: front.gate.clone(), plan, items: items.to_vec(), bytes, patience: route.lease };
+    let plan = BatchPlan::new(policy, route, item, incoming.caller_scope(parts), &origin, &incoming.fields);
+    let run = BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
-    let answer = message::response(207, batch_head(), &pipe.readable)?;
-    wasm_bindgen_futures::spawn_local(sending.run(Out::new(pipe.writer)));
+    let answer = message::new_response(207, batch_head(), &pipe.readable)?;
+    wasm_bindgen_futures::spawn_local(run.send_items(CallerStream::to_caller(pipe.writer)));
     Ok(answer)
 }
 
-struct Sending {
+struct BatchRun {
     gate: Rc<Gate>,
     plan: BatchPlan,
     items: Vec<String>,
@@ -54,36 +54,36 @@ struct Sending {
     patience: u32,
 }
 
-impl Sending {
-    async fn run(self, mut out: Out) {
+impl BatchRun {
+    async fn send_items(self, mut out: CallerStream) {
         let policy = &self.gate.policy;
         let whole = items_of(Some("application/json"), None, &self.bytes, &self.items);
         let mut rest = whole.ok().and_then(list_elements);
-        let mut flight = Flight::new(self.gate.clone(), policy.max_stored);
+        let mut exchange = Exchange::new(self.gate.clone(), policy.max_stored);
         let mut ready: Vec<(usize, String)> = Vec::new();
         let mut waiting = 0;
         let mut told_up_to = 0;
         let mut before = "{\"items\":[";
         loop {
-            while flight.has_room(ready.len(), waiting)
+            while exchange.has_room(ready.len(), waiting)
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
                 match self.plan.attempt_of_item(policy, element) {
                     Ok(attempt) => {
-                        flight.join(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
+                        exchange.add_item(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
                     }
                     Err(refusal) => {
-                        let text = of_refusal(&refusal);
+                        let text = refused_item(&refusal);
                         waiting += text.len();
-                        ready.push((flight.pass(), text));
+                        ready.push((exchange.add_refused(), text));
                     }
                 }
             }
-            let ended = flight.next().await;
+            let ended = exchange.next_ended().await;
             let is_over = ended.is_none() && ready.is_empty();
             if let Some((number, answer)) = ended {
                 let text = match answer {
-                    None => of_refusal(&Refusal::StoreUnavailable),
+                    None => refused_item(&Refusal::StoreUnavailable),
                     Some(answer) => {
                         let seconds = answer.retry_after.div_ceil(1000);
                         let after = (seconds > 0).then_some(seconds);
@@ -120,7 +120,7 @@ impl Sending {
 }
 
 /// An item that the gate itself answers.
-fn of_refusal(refusal: &Refusal) -> String {
+fn refused_item(refusal: &Refusal) -> String {
     let GateAnswer { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
     let after = refusal.retry_after().map(u64::from);
     item_answer(status, refusal.status_word().as_str(), after, Some(content.as_bytes()))

@@ -8,40 +8,40 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    front::incoming::{Front, Stop},
-    platform::{bindings::settled, head, init::RequestInit, message},
-    refusal::no_origin,
+    front::incoming::{Incoming, Stop},
+    platform::{bindings::await_promise, head, init::RequestInit, message},
+    refusal::missing_origin,
 };
 
-impl Front<'_> {
+impl Incoming<'_> {
     /// Sends the request on and its answer back, both as they are but for the gate's own fields.
-    pub async fn pass(&self, word: Option<StatusWord>, body: Option<&JsValue>) -> Result<Response, Stop> {
-        let response = self.forward(body).await?;
+    pub async fn pass_on(&self, word: Option<StatusWord>, body: Option<&JsValue>) -> Result<Response, Stop> {
+        let response = self.send_to_origin(body).await?;
         if let Some(word) = word {
-            let response = message::passed(&response)?;
+            let response = message::with_open_head(&response)?;
             head::set_status(&response.headers(), word)?;
             return Ok(response);
         }
         if head::has_own(&response.headers()) {
-            let response = message::passed(&response)?;
+            let response = message::with_open_head(&response)?;
             head::remove_own(&response.headers());
             return Ok(response);
         }
         Ok(response)
     }
 
-    async fn forward(&self, body: Option<&JsValue>) -> Result<Response, Stop> {
+    async fn send_to_origin(&self, body: Option<&JsValue>) -> Result<Response, Stop> {
         let Some(origin) = &self.gate.origin else {
-            return Err(no_origin().into());
+            return Err(missing_origin().into());
         };
         let mut init = RequestInit::to_origin();
         if self.fields.internal_names().next().is_some() {
-            init.headers = self.stripped()?.into();
+            init.headers = self.headers_without_internal()?.into();
         }
         if let Some(body) = body {
             init.body = body.clone();
         }
-        match settled(origin.fetch(self.request, init)?).await {
+        match await_promise(origin.fetch(self.request, init)?).await {
             Ok(response) => Ok(response),
             // Without a key nothing is promised; with none in flight either, the caller may try again.
             Err(_) => Err(Refusal::OriginUnanswered { status: None }.into()),
@@ -49,8 +49,8 @@ impl Front<'_> {
     }
 
     /// OPTIONS is the origin's to answer. Where it lets a page send to a protected route, the page may send the key.
-    pub async fn preflight(&self, path: &str) -> Result<Response, Stop> {
-        let response = self.pass(None, None).await?;
+    pub async fn answer_preflight(&self, path: &str) -> Result<Response, Stop> {
+        let response = self.pass_on(None, None).await?;
         let policy = &self.gate.policy;
         let wanted = self.fields.get("access-control-request-method");
         let protected = wanted.is_some_and(|method| policy.route(method, path).is_some());
@@ -58,7 +58,7 @@ impl Front<'_> {
         if !protected || !negotiate::lets_origin_read(allowed.as_deref(), self.fields.get("origin")) {
             return Ok(response);
         }
-        let response = message::passed(&response)?;
+        let response = message::with_open_head(&response)?;
         let headers = response.headers();
         let listed = headers.get("access-control-allow-headers")?.unwrap_or_default();
         if !listed.split(',').any(|name| name.trim().eq_ignore_ascii_case(&policy.header)) {

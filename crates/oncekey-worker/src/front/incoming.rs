@@ -15,14 +15,14 @@ use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
 
 use crate::{
-    call::ask,
+    call::call_key_object,
     gate::Gate,
-    platform::{bindings::settled, failure::Failure, head, message, stream::read_within},
-    refusal::audience,
+    platform::{bindings::await_promise, failure::Failure, head, message, stream::read_within},
+    refusal::audience_of,
 };
 
 /// One request at the front.
-pub struct Front<'a> {
+pub struct Incoming<'a> {
     pub gate: &'a Rc<Gate>,
     pub request: &'a Request,
     pub fields: Fields,
@@ -61,21 +61,21 @@ impl From<InvalidKey> for Stop {
 }
 
 /// What is known of a request's content once it is read.
-pub enum Body {
+pub enum IncomingContent {
     /// All of it.
     Whole(JsValue, Vec<u8>),
     /// More than the limit; the request can still be sent on.
     TooLarge,
 }
 
-impl Front<'_> {
+impl Incoming<'_> {
     /// A refusal in the caller's form.
     pub fn refuse(&self, refusal: &Refusal) -> Result<Response, Failure> {
-        message::said(refusal.render(&audience(&self.gate.policy, &self.fields), None))
+        message::own_response(refusal.render(&audience_of(&self.gate.policy, &self.fields), None))
     }
 
     /// Who sends, as far as the policy's scope tells.
-    pub fn scope(&self, parts: &UrlParts<'_>) -> Scope {
+    pub fn caller_scope(&self, parts: &UrlParts<'_>) -> Scope {
         let mut scope = Scope::new(parts.host);
         for attribute in &self.gate.policy.scope {
             let value = match attribute {
@@ -92,14 +92,19 @@ impl Front<'_> {
     }
 
     /// One call to the key's object.
-    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, CallFailure> {
-        let headers = self.stripped().map_err(|_| CallFailure::Unreached)?;
-        ask(self.gate, key, errand, self.request, &headers, body).await
+    pub async fn call_key_object(
+        &self,
+        key: &ScopedKey,
+        errand: &Errand,
+        body: &JsValue,
+    ) -> Result<Response, CallFailure> {
+        let headers = self.headers_without_internal().map_err(|_| CallFailure::Unreached)?;
+        call_key_object(self.gate, key, errand, self.request, &headers, body).await
     }
 
     /// The request's head without what the client forged.
-    pub fn stripped(&self) -> Result<Headers, Failure> {
-        let headers = head::copy(&self.request.headers())?;
+    pub fn headers_without_internal(&self) -> Result<Headers, Failure> {
+        let headers = head::open_copy(&self.request.headers())?;
         for name in self.fields.internal_names() {
             headers.delete(name)?;
         }
@@ -108,28 +113,28 @@ impl Front<'_> {
 
     /// Reads the content, at most `limit` bytes of it. A request that carries its key in the header alone needs no
     /// second copy: it is refused if it is too large.
-    pub async fn read(&self, keyed: bool, limit: u64) -> Result<Body, Stop> {
+    pub async fn read_content(&self, keyed: bool, limit: u64) -> Result<IncomingContent, Stop> {
         let announced = self.fields.content_length();
         if announced.is_some_and(|length| length > limit) {
-            return Ok(Body::TooLarge);
+            return Ok(IncomingContent::TooLarge);
         }
         let incomplete = |_| Stop::Refuse(Refusal::ContentIncomplete);
         if announced.is_some() {
-            let buffer: js_sys::ArrayBuffer = settled(self.request.array_buffer()?).await.map_err(incomplete)?;
+            let buffer: js_sys::ArrayBuffer = await_promise(self.request.array_buffer()?).await.map_err(incomplete)?;
             let bytes = Uint8Array::new(&buffer).to_vec();
-            return Ok(Body::Whole(buffer.into(), bytes));
+            return Ok(IncomingContent::Whole(buffer.into(), bytes));
         }
         if self.request.body().is_none() {
-            return Ok(Body::Whole(JsValue::NULL, Vec::new()));
+            return Ok(IncomingContent::Whole(JsValue::NULL, Vec::new()));
         }
         // Of unknown length: a copy is read, so that the request can still be sent on whole if it is too large.
         let copy = if keyed { None } else { Some(self.request.clone()?) };
         let Some(body) = copy.as_ref().unwrap_or(self.request).body() else {
-            return Ok(Body::Whole(JsValue::NULL, Vec::new()));
+            return Ok(IncomingContent::Whole(JsValue::NULL, Vec::new()));
         };
         Ok(match read_within(&body, limit, false).await.map_err(incomplete)? {
-            None => Body::TooLarge,
-            Some(bytes) => Body::Whole(Uint8Array::from(bytes.as_slice()).into(), bytes),
+            None => IncomingContent::TooLarge,
+            Some(bytes) => IncomingContent::Whole(Uint8Array::from(bytes.as_slice()).into(), bytes),
         })
     }
 }

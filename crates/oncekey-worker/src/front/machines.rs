@@ -7,19 +7,19 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    call::send,
-    front::incoming::{Body, Front, Stop},
+    call::call_object,
+    front::incoming::{Incoming, IncomingContent, Stop},
 };
 
 /// The front's part: who may ask, and whether there is such a machine. `path`: what follows the endpoint's name.
-pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Response, Stop> {
-    let Some(secret) = front.gate.secret("ONCEKEY_SERVICE") else {
+pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -> Result<Response, Stop> {
+    let Some(secret) = incoming.gate.secret("ONCEKEY_SERVICE") else {
         return Err(Refusal::NoSuchEndpoint.into());
     };
-    if !is_secret(front.fields.get("authorization").unwrap_or_default(), &secret) {
+    if !is_secret(incoming.fields.get("authorization").unwrap_or_default(), &secret) {
         return Err(Refusal::Unauthorized.into());
     }
-    let policy = &front.gate.policy;
+    let policy = &incoming.gate.policy;
     let order = EntityErrand::of_path(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
     match (&order.transition, method) {
         (Some(_), "POST") | (None, "GET" | "HEAD") => {}
@@ -29,16 +29,16 @@ pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Respo
     let limit = policy.max_content.min(oncekey::decide::transition::LONGEST_CONTENT);
     let body = match order.transition {
         None => JsValue::NULL,
-        Some(_) => match front.read(true, limit).await? {
-            Body::TooLarge => return Err(Refusal::ContentTooLarge { limit }.into()),
-            Body::Whole(body, bytes) => {
+        Some(_) => match incoming.read_content(true, limit).await? {
+            IncomingContent::TooLarge => return Err(Refusal::ContentTooLarge { limit }.into()),
+            IncomingContent::Whole(body, bytes) => {
                 TransitionContent::parse(&bytes)?;
                 body
             }
         },
     };
-    let stub = || front.gate.entity(&order.name());
-    match send(stub, &order.to_string(), front.request, &front.stripped()?, &body).await {
+    let stub = || incoming.gate.machine_object(&order.name());
+    match call_object(stub, &order.to_string(), incoming.request, &incoming.headers_without_internal()?, &body).await {
         Ok(response) => Ok(response),
         Err(_) => Err(Refusal::StoreUnavailable.into()),
     }

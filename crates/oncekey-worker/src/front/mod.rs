@@ -14,7 +14,7 @@ use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
 
 use crate::{
-    front::incoming::{Front, Stop},
+    front::incoming::{Incoming, Stop},
     gate::Gate,
     platform::{failure::Failure, head},
 };
@@ -22,29 +22,29 @@ use crate::{
 /// Answers a request.
 pub async fn fetch(gate: &Rc<Gate>, request: &Request, page_module: &JsValue) -> Result<Response, Failure> {
     let fields = Fields::new(head::pairs(&request.headers()));
-    let front = Front { gate, request, fields };
-    match front.answer(page_module).await {
+    let incoming = Incoming { gate, request, fields };
+    match incoming.dispatch(page_module).await {
         Ok(response) => Ok(response),
-        Err(Stop::Refuse(refusal)) => front.refuse(&refusal),
+        Err(Stop::Refuse(refusal)) => incoming.refuse(&refusal),
         Err(Stop::Failed(failure)) => Err(failure),
     }
 }
 
-impl Front<'_> {
-    async fn answer(&self, page_module: &JsValue) -> Result<Response, Stop> {
+impl Incoming<'_> {
+    async fn dispatch(&self, page_module: &JsValue) -> Result<Response, Stop> {
         let url = self.request.url();
         let method = self.request.method();
         let parts = target::split_url(&url);
         let path = target::routing_path(parts.path);
-        if service::is_own(&path) {
-            return service::answer(self, &method, &path, &parts, page_module).await;
+        if service::is_own_path(&path) {
+            return service::answer_service(self, &method, &path, &parts, page_module).await;
         }
         if method == "OPTIONS" {
-            return self.preflight(&path).await;
+            return self.answer_preflight(&path).await;
         }
         match self.gate.policy.route(&method, &path) {
-            Some(route) => self.protect(route, &method, &parts).await,
-            None => self.pass(None, None).await,
+            Some(route) => self.protect_request(route, &method, &parts).await,
+            None => self.pass_on(None, None).await,
         }
     }
 }

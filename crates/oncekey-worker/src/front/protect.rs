@@ -24,36 +24,36 @@ use crate::{
     fault,
     front::{
         batch,
-        incoming::{Body, Front, Stop},
+        incoming::{Incoming, IncomingContent, Stop},
     },
     platform::{failure::Failure, head, message},
 };
 
-impl Front<'_> {
-    pub async fn protect(&self, route: &Route, method: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
+impl Incoming<'_> {
+    pub async fn protect_request(&self, route: &Route, method: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
         if let Mode::Batch { items, item_key, item_path } = &route.mode {
-            return batch::answer(self, route, (items, (item_key, item_path)), parts).await;
+            return batch::answer_batch(self, route, (items, (item_key, item_path)), parts).await;
         }
         let header = self.fields.get(&policy.header);
         let content_type = self.fields.get("content-type");
         let content_encoding = self.fields.get("content-encoding");
         if header.is_none() && !may_hold_key(content_type, content_encoding) {
-            return self.without_key(route, BypassReason::NoKey, None).await;
+            return self.handle_keyless(route, BypassReason::NoKey, None).await;
         }
-        let (body, bytes) = match self.read(header.is_some(), policy.max_content).await? {
-            Body::Whole(body, bytes) => (body, bytes),
-            Body::TooLarge if header.is_some() || route.require => {
+        let (body, bytes) = match self.read_content(header.is_some(), policy.max_content).await? {
+            IncomingContent::Whole(body, bytes) => (body, bytes),
+            IncomingContent::TooLarge if header.is_some() || route.require => {
                 return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
             }
-            Body::TooLarge => return self.without_key(route, BypassReason::ContentTooLarge, None).await,
+            IncomingContent::TooLarge => return self.handle_keyless(route, BypassReason::ContentTooLarge, None).await,
         };
         let content = Content::parse(content_type, content_encoding, &bytes);
         let Some(key) = choose_key(header, &content, &policy.field)? else {
-            return self.without_key(route, BypassReason::NoKey, Some(&body)).await;
+            return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
-        let scoped_key = ScopedKey::derive(&self.scope(parts), &key)?;
+        let scoped_key = ScopedKey::derive(&self.caller_scope(parts), &key)?;
         let fingerprint = fingerprint(
             &Target { method, path_and_query: parts.path_and_query },
             content_type,
@@ -70,10 +70,10 @@ impl Front<'_> {
             header: policy.header.clone(),
         };
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
-        match self.ask(&scoped_key, &errand, &body).await {
-            Ok(response) => Ok(self.decoded(response)?),
+        match self.call_key_object(&scoped_key, &errand, &body).await {
+            Ok(response) => Ok(self.in_accepted_coding(response)?),
             Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
-                self.pass(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
+                self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
             Err(CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood) => {
                 Err(Refusal::StoreUnavailable.into())
@@ -82,7 +82,12 @@ impl Front<'_> {
     }
 
     /// A request without a key: refused where one is required, else passed on unprotected.
-    async fn without_key(&self, route: &Route, reason: BypassReason, body: Option<&JsValue>) -> Result<Response, Stop> {
+    async fn handle_keyless(
+        &self,
+        route: &Route,
+        reason: BypassReason,
+        body: Option<&JsValue>,
+    ) -> Result<Response, Stop> {
         if route.require {
             return Err(match reason {
                 BypassReason::ContentTooLarge => Refusal::ContentTooLarge { limit: self.gate.policy.max_content },
@@ -90,17 +95,17 @@ impl Front<'_> {
             }
             .into());
         }
-        self.pass(Some(StatusWord::Bypassed(reason)), body).await
+        self.pass_on(Some(StatusWord::Bypassed(reason)), body).await
     }
 
     /// An answer kept in a coding that the caller does not take is sent without it.
-    fn decoded(&self, response: Response) -> Result<Response, Failure> {
+    fn in_accepted_coding(&self, response: Response) -> Result<Response, Failure> {
         let Some(coding) = head::coding(&response) else {
             return Ok(response);
         };
         if !negotiate::can_decode(&coding) || negotiate::accepts_coding(self.fields.get("accept-encoding"), &coding) {
             return Ok(response);
         }
-        message::decoded(&response)
+        message::without_coding(&response)
     }
 }

@@ -11,7 +11,7 @@ use web_sys::Response;
 
 use crate::{
     front::{
-        incoming::{Front, Stop},
+        incoming::{Incoming, Stop},
         machines,
     },
     platform::message,
@@ -26,13 +26,13 @@ const KEYS: &str = "/.oncekey/keys/";
 const MACHINES: &str = "/.oncekey/machines/";
 
 /// Whether a path is the gate's own and never forwarded.
-pub fn is_own(path: &str) -> bool {
+pub fn is_own_path(path: &str) -> bool {
     path == POLICY || path == "/.oncekey" || path.starts_with("/.oncekey/")
 }
 
 /// Answers a request to one of the gate's own paths.
-pub async fn answer(
-    front: &Front<'_>,
+pub async fn answer_service(
+    incoming: &Incoming<'_>,
     method: &str,
     path: &str,
     parts: &UrlParts<'_>,
@@ -41,16 +41,16 @@ pub async fn answer(
     let read = matches!(method, "GET" | "HEAD");
     if path == POLICY {
         return if read {
-            Ok(message::said(GateAnswer::policy(front.gate.policy.published()))?)
+            Ok(message::own_response(GateAnswer::policy(incoming.gate.policy.published()))?)
         } else {
-            only("GET, HEAD")
+            refuse_method("GET, HEAD")
         };
     }
     if path == MODULE {
-        return if read { module(page_module) } else { only("GET, HEAD") };
+        return if read { answer_module(page_module) } else { refuse_method("GET, HEAD") };
     }
     if let Some(order) = path.strip_prefix(MACHINES) {
-        return machines::answer(front, method, order).await;
+        return machines::answer_machine(incoming, method, order).await;
     }
     let Some(name) = path.strip_prefix(KEYS).filter(|name| !name.is_empty()) else {
         return Err(Refusal::NoSuchEndpoint.into());
@@ -58,29 +58,29 @@ pub async fn answer(
     // The segment as sent: a route's path is compared decoded, a key is compared byte for byte.
     let name = decode_segment(name).ok_or(Refusal::NoSuchEndpoint)?;
     match method {
-        "GET" | "HEAD" => peek(front, &name, parts).await,
-        "DELETE" => release(front, &name).await,
-        _ => only("GET, HEAD, DELETE"),
+        "GET" | "HEAD" => answer_peek(incoming, &name, parts).await,
+        "DELETE" => answer_release(incoming, &name).await,
+        _ => refuse_method("GET, HEAD, DELETE"),
     }
 }
 
-fn only(allow: &'static str) -> Result<Response, Stop> {
+fn refuse_method(allow: &'static str) -> Result<Response, Stop> {
     Err(Refusal::MethodNotAllowed { allow }.into())
 }
 
-fn module(page_module: &JsValue) -> Result<Response, Stop> {
+fn answer_module(page_module: &JsValue) -> Result<Response, Stop> {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "text/javascript; charset=utf-8");
     lines.push("cache-control", "public, max-age=300");
     lines.push("x-content-type-options", "nosniff");
     lines.push("access-control-allow-origin", "*");
-    Ok(message::response(200, lines, page_module)?)
+    Ok(message::new_response(200, lines, page_module)?)
 }
 
 /// What became of a key, for the caller who sent it.
-async fn peek(front: &Front<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
+async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
     let key = if name.starts_with('"') { Key::from_header(name) } else { Key::from_content(name) }?;
-    let scoped_key = ScopedKey::derive(&front.scope(parts), &key)?;
+    let scoped_key = ScopedKey::derive(&incoming.caller_scope(parts), &key)?;
     let wait = parts
         .query
         .split('&')
@@ -88,24 +88,24 @@ async fn peek(front: &Front<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Res
         .and_then(|seconds| seconds.parse::<u32>().ok())
         .unwrap_or(0)
         .min(MAX_PEEK_WAIT);
-    ask(front, &scoped_key, &Errand::Peek { wait }).await
+    call_key_object(incoming, &scoped_key, &Errand::Peek { wait }).await
 }
 
 /// The operator's way out: forgets a key.
-async fn release(front: &Front<'_>, name: &str) -> Result<Response, Stop> {
-    let Some(secret) = front.gate.secret("ONCEKEY_ADMIN") else {
+async fn answer_release(incoming: &Incoming<'_>, name: &str) -> Result<Response, Stop> {
+    let Some(secret) = incoming.gate.secret("ONCEKEY_ADMIN") else {
         return Err(Refusal::NoSuchEndpoint.into());
     };
-    let given = front.fields.get("authorization").unwrap_or_default();
+    let given = incoming.fields.get("authorization").unwrap_or_default();
     if !is_secret(given, &secret) {
         return Err(Refusal::Unauthorized.into());
     }
     let scoped_key = name.trim_matches('"').parse::<ScopedKey>().map_err(|_| Refusal::NothingRemembered)?;
-    ask(front, &scoped_key, &Errand::Release).await
+    call_key_object(incoming, &scoped_key, &Errand::Release).await
 }
 
-async fn ask(front: &Front<'_>, key: &ScopedKey, errand: &Errand) -> Result<Response, Stop> {
-    match front.ask(key, errand, &JsValue::NULL).await {
+async fn call_key_object(incoming: &Incoming<'_>, key: &ScopedKey, errand: &Errand) -> Result<Response, Stop> {
+    match incoming.call_key_object(key, errand, &JsValue::NULL).await {
         Ok(response) => Ok(response),
         Err(_) => Err(Refusal::StoreUnavailable.into()),
     }

@@ -22,13 +22,13 @@ use web_sys::{AbortController, Request, Response};
 
 use crate::{
     object::{
-        context::{Object, read},
-        effect::{Effect, to_origin},
-        live::{owner, wake},
+        context::{Object, read_request},
+        effect::{Effect, request_to_origin},
+        live::{owner_of, wake_waiters},
         store::Row,
     },
     platform::{
-        clock::{self, clock},
+        clock::{self, now_millis},
         failure::Failure,
         head, message,
     },
@@ -39,103 +39,104 @@ const LATER: u64 = 60_000;
 
 impl Object {
     /// Keeps a request for its delivery, or says that it is a duplicate.
-    pub async fn accept(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
-        let content = read(request).await?;
+    pub async fn accept_request(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
+        let content = read_request(request).await?;
         let row = self.store.load()?;
-        let now = clock();
-        match decide_accept(&row.record(), owner(&self.live), attempt, now) {
+        let now = now_millis();
+        match decide_accept(&row.record(), owner_of(&self.live), attempt, now) {
             AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
                 let head = StoredRequest::keep(&request.method(), &request.url(), &fields);
                 // The alarm first and the record last: should either fail, nothing is accepted.
                 self.store.wake_at(now)?;
-                self.store.hold(&head, record.expires(), &Uint8Array::new(&content))?;
+                self.store.save_request(&head, record.expires(), &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                message::said(GateAnswer::queued(&attempt.scoped_key))
+                message::own_response(GateAnswer::queued(&attempt.scoped_key))
             }
-            AcceptDecision::Duplicate => message::said(GateAnswer::duplicate(&attempt.scoped_key)),
+            AcceptDecision::Duplicate => message::own_response(GateAnswer::duplicate(&attempt.scoped_key)),
             AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }
 
     /// The alarm: delivers what was accepted, gives the storage back, or rings again.
     pub async fn alarm(&self) {
-        if self.rung().await.is_err() {
-            let _ = self.store.wake_at(clock() + LATER);
+        if self.handle_alarm().await.is_err() {
+            let _ = self.store.wake_at(now_millis() + LATER);
         }
     }
 
-    async fn rung(&self) -> Result<(), Failure> {
+    async fn handle_alarm(&self) -> Result<(), Failure> {
         let row = self.store.load()?;
-        let now = clock();
-        let decided = decide_delivery(&row.record(), owner(&self.live), now);
+        let now = now_millis();
+        let decided = decide_delivery(&row.record(), owner_of(&self.live), now);
         let DeliveryDecision::Probe { delivery, path } = decided else {
-            return self.follow(decided, &row).await;
+            return self.act_on(decided, &row).await;
         };
-        let (head, _) = match self.store.held()? {
+        let (head, _) = match self.store.load_request()? {
             Some(Ok(held)) => held,
             Some(Err(unreadable)) => return self.wait_for_request(&delivery, unreadable),
             None => return self.store.clear(),
         };
         self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery.clone()), now))?;
-        let (found, answer, bytes) = self.ask(&message::held_request(&head)?, &delivery.attempt, &path).await;
+        let (found, answer, bytes) =
+            self.probe_origin(&message::request_of_stored(&head)?, &delivery.attempt, &path).await;
         let kept =
             if bytes.is_some() { KeptReply::Whole(answer) } else { KeptReply::Tombstone { status: answer.status } };
         let row = self.store.load()?;
         match decide_after_delivery_probe(
             &row.record(),
             &delivery,
-            owner(&self.live),
+            owner_of(&self.live),
             found,
             kept,
-            clock::chance(),
-            clock(),
+            clock::random_fraction(),
+            now_millis(),
         ) {
-            DeliveryDecision::Store(record) => self.put(&record, bytes.as_ref(), &row),
-            decided => self.follow(decided, &row).await,
+            DeliveryDecision::Store(record) => self.save_delivery(&record, bytes.as_ref(), &row),
+            decided => self.act_on(decided, &row).await,
         }
     }
 
-    async fn follow(&self, decided: DeliveryDecision, row: &Row) -> Result<(), Failure> {
+    async fn act_on(&self, decided: DeliveryDecision, row: &Row) -> Result<(), Failure> {
         match decided {
             DeliveryDecision::Delete => self.store.clear(),
             DeliveryDecision::Nothing => Ok(()),
             DeliveryDecision::Later(at) => self.store.wake_at(at),
-            DeliveryDecision::Store(record) => self.put(&record, None, row),
-            DeliveryDecision::Deliver(delivery) => self.deliver(delivery, row).await,
+            DeliveryDecision::Store(record) => self.save_delivery(&record, None, row),
+            DeliveryDecision::Deliver(delivery) => self.start_delivery(delivery, row).await,
             DeliveryDecision::Probe { delivery, .. } => {
-                self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery), clock()))
+                self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery), now_millis()))
             }
         }
     }
 
-    fn put(&self, record: &Record, content: Option<&Uint8Array>, row: &Row) -> Result<(), Failure> {
+    fn save_delivery(&self, record: &Record, content: Option<&Uint8Array>, row: &Row) -> Result<(), Failure> {
         let kept = content.filter(|_| matches!(record, Record::Completed { kept: KeptReply::Whole(_), .. }));
         self.store.save(record, kept, row)?;
-        wake(&self.live);
-        self.store.moved(record, clock())
+        wake_waiters(&self.live);
+        self.store.after_delivery_change(record, now_millis())
     }
 
     fn wait_for_request(&self, delivery: &Delivery, unreadable: Unreadable) -> Result<(), Failure> {
-        self.store.wake_at(look_for_request(delivery, unreadable, clock()))
+        self.store.wake_at(look_for_request(delivery, unreadable, now_millis()))
     }
 
     /// Stores that it runs, and delivers.
-    async fn deliver(&self, delivery: Delivery, row: &Row) -> Result<(), Failure> {
-        let (head, content) = match self.store.held()? {
+    async fn start_delivery(&self, delivery: Delivery, row: &Row) -> Result<(), Failure> {
+        let (head, content) = match self.store.load_request()? {
             Some(Ok(held)) => held,
             Some(Err(unreadable)) => return self.wait_for_request(&delivery, unreadable),
             // Kept in the same write as the record, so gone only together with it.
             None => return self.store.clear(),
         };
         if self.gate.origin.is_none() {
-            return self.store.wake_at(clock() + LATER);
+            return self.store.wake_at(now_millis() + LATER);
         }
         let abort = AbortController::new()?;
-        let request = message::held_request(&head)?;
-        let init = to_origin(&request, &delivery.attempt, &content.buffer(), &abort)?;
-        self.put(&Record::Accepted(delivery.clone()), None, row)?;
-        let Owner { latest, .. } = owner(&self.live);
+        let request = message::request_of_stored(&head)?;
+        let init = request_to_origin(&request, &delivery.attempt, &content.buffer(), &abort)?;
+        self.save_delivery(&Record::Accepted(delivery.clone()), None, row)?;
+        let Owner { latest, .. } = owner_of(&self.live);
         self.live.set_running(delivery.claim.generation);
         self.live.set_latest(latest.max(delivery.claim.generation));
         Effect {
@@ -149,7 +150,7 @@ impl Object {
             abort,
             accepted: true,
         }
-        .alone()
+        .run_alone()
         .await;
         Ok(())
     }

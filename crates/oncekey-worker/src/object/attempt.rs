@@ -23,34 +23,39 @@ use worker::Delay;
 use crate::{
     fault,
     object::{
-        context::{Object, read},
-        effect::{Effect, to_origin},
-        live::owner,
+        context::{Object, read_request},
+        effect::{Effect, request_to_origin},
+        live::owner_of,
         store::Row,
     },
-    platform::{clock::clock, failure::Failure, message},
-    refusal::no_origin,
+    platform::{clock::now_millis, failure::Failure, message},
+    refusal::missing_origin,
 };
 
 impl Object {
-    pub async fn attempt(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
+    pub async fn handle_attempt(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
         fault::at("before", request);
         let mut waited = false;
         let mut content: Option<ArrayBuffer> = None;
         loop {
             let row = self.store.load()?;
             let record = row.record();
-            let decision = decide(&record, owner(&self.live), attempt, waited, clock());
+            let decision = decide(&record, owner_of(&self.live), attempt, waited, now_millis());
             match decision {
                 Decision::Execute(claim) => match &content {
-                    Some(content) => return self.execute(request, attempt, claim, content, &row).await,
-                    None => content = Some(read(request).await?),
+                    Some(content) => return self.run_claim(request, attempt, claim, content, &row).await,
+                    None => content = Some(read_request(request).await?),
                 },
                 Decision::Replay { head, expires } => {
-                    return message::answer(&head, StatusWord::Replayed, Some(expires), &self.store.content(&row)?);
+                    return message::kept_response(
+                        &head,
+                        StatusWord::Replayed,
+                        Some(expires),
+                        &self.store.content(&row)?,
+                    );
                 }
                 Decision::Wait { seconds } => {
-                    self.ended_within(seconds).await;
+                    self.wait_for_end(seconds).await;
                     waited = true;
                 }
                 Decision::Refuse { refusal, expires } => return self.refuse(request, &refusal, expires),
@@ -58,23 +63,25 @@ impl Object {
                     // Read before, so that a claim is stored and run without an await between.
                     let body = match content.take() {
                         Some(body) => body,
-                        None => read(request).await?,
+                        None => read_request(request).await?,
                     };
                     let asked = record;
-                    let (found, head, bytes) = self.ask(request, attempt, &path).await;
+                    let (found, head, bytes) = self.probe_origin(request, attempt, &path).await;
                     let kept = if bytes.is_some() {
                         KeptReply::Whole(head)
                     } else {
                         KeptReply::Tombstone { status: head.status }
                     };
                     let row = self.store.load()?;
-                    let owner = owner(&self.live);
-                    match decide_since_probe(&asked, &row.record(), owner, attempt, found, kept, clock()) {
+                    let owner = owner_of(&self.live);
+                    match decide_since_probe(&asked, &row.record(), owner, attempt, found, kept, now_millis()) {
                         AfterProbe::Store(record) => {
                             self.store.save(&record, bytes.as_ref(), &row)?;
                             self.store.wake_at(record.expires())?;
                         }
-                        AfterProbe::Execute(claim) => return self.execute(request, attempt, claim, &body, &row).await,
+                        AfterProbe::Execute(claim) => {
+                            return self.run_claim(request, attempt, claim, &body, &row).await;
+                        }
                         AfterProbe::Refuse { refusal, expires } => {
                             return self.refuse(request, &refusal, Some(expires));
                         }
@@ -87,7 +94,7 @@ impl Object {
     }
 
     /// Stores the claim, runs the effect, and waits for its answer as long as the caller is kept waiting.
-    async fn execute(
+    async fn run_claim(
         &self,
         request: &Request,
         attempt: &Attempt,
@@ -96,12 +103,12 @@ impl Object {
         row: &Row,
     ) -> Result<Response, Failure> {
         if self.gate.origin.is_none() {
-            return self.refuse(request, &no_origin(), None);
+            return self.refuse(request, &missing_origin(), None);
         }
         let abort = AbortController::new()?;
-        let init = to_origin(request, attempt, content, &abort)?;
+        let init = request_to_origin(request, attempt, content, &abort)?;
         // The alarm first: should it fail, nothing is claimed.
-        self.store.wake_at(first_alarm(&claim, clock()))?;
+        self.store.wake_at(first_alarm(&claim, now_millis()))?;
         self.store.save(&Record::Claimed(claim.clone()), None, row)?;
         self.live.set_running(claim.generation);
         self.live.set_latest(claim.generation);
@@ -116,7 +123,7 @@ impl Object {
             abort,
             accepted: false,
         }
-        .start();
+        .start_for_caller();
         match answer.await {
             Ok(answer) => answer,
             Err(_) => self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None),
@@ -124,7 +131,7 @@ impl Object {
     }
 
     /// Waits until the running execution ends, at most so long.
-    pub async fn ended_within(&self, seconds: u32) {
+    pub async fn wait_for_end(&self, seconds: u32) {
         let waiters = self.live.waiters();
         let ended = Promise::new(&mut |resolve, _| {
             waiters.push(&resolve);

@@ -10,7 +10,7 @@ use crate::{
     gate::Gate,
     object::store::Store,
     platform::{
-        bindings::{Ctx, Live, settled},
+        bindings::{Ctx, Live, await_promise},
         failure::Failure,
     },
     refusal,
@@ -31,11 +31,11 @@ impl Object {
 
     /// A refusal in the caller's form.
     pub fn refuse(&self, request: &Request, refusal: &Refusal, expires: Option<u64>) -> Result<Response, Failure> {
-        refusal::respond(&self.gate.policy, &request.headers(), refusal, expires)
+        refusal::refusal_response(&self.gate.policy, &request.headers(), refusal, expires)
     }
 }
 
 /// The content of a request, all of it; the front sends bytes, and no claim is made before they are here.
-pub async fn read(request: &Request) -> Result<ArrayBuffer, Failure> {
-    settled(request.array_buffer()?).await
+pub async fn read_request(request: &Request) -> Result<ArrayBuffer, Failure> {
+    await_promise(request.array_buffer()?).await
 }

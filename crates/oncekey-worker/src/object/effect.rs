@@ -31,18 +31,18 @@ use crate::{
     fault,
     gate::Gate,
     object::{
-        live::ended,
+        deadlines::{Answer, Chunk, Deadlines, Heard},
+        live::end_execution,
         store::Store,
-        watch::{Answer, Chunk, Heard, Watch},
     },
     platform::{
         bindings::Live,
-        clock::{self, clock},
+        clock::{self, now_millis},
         failure::Failure,
         head,
         init::RequestInit,
         message,
-        stream::{self, Content, Out, Pipe},
+        stream::{self, AnswerContent, CallerStream, Pipe},
     },
     refusal,
 };
@@ -71,13 +71,13 @@ pub struct Effect {
 }
 
 /// What the origin sees that is not in the request: the scoped key, and the content in full.
-pub fn to_origin(
+pub fn request_to_origin(
     request: &Request,
     attempt: &Attempt,
     content: &ArrayBuffer,
     abort: &AbortController,
 ) -> Result<RequestInit, Failure> {
-    let headers = head::copy(&request.headers())?;
+    let headers = head::open_copy(&request.headers())?;
     head::remove_errand(&headers);
     headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
     let is_repeated_by_runtime = content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH");
@@ -88,42 +88,42 @@ pub fn to_origin(
 impl Effect {
     /// Starts the execution; it goes on without its caller. The receiver gets the answer, or word that it takes
     /// longer than the caller is kept waiting.
-    pub fn start(self) -> oneshot::Receiver<Answer> {
+    pub fn start_for_caller(self) -> oneshot::Receiver<Answer> {
         let (sender, answer) = oneshot::channel();
         wasm_bindgen_futures::spawn_local(async move {
-            let watch = Watch::new(sender, self.attempt.terms.lease, self.attempt.terms.patience);
-            self.run(&watch).await;
-            ended(&self.live, self.claim.generation);
+            let deadlines = Deadlines::new(sender, self.attempt.terms.lease, self.attempt.terms.patience);
+            self.run_effect(&deadlines).await;
+            end_execution(&self.live, self.claim.generation);
         });
         answer
     }
 
     /// Runs the execution to its end, with nobody to answer.
-    pub async fn alone(self) {
-        self.run(&Watch::alone(self.attempt.terms.lease)).await;
-        ended(&self.live, self.claim.generation);
+    pub async fn run_alone(self) {
+        self.run_effect(&Deadlines::without_caller(self.attempt.terms.lease)).await;
+        end_execution(&self.live, self.claim.generation);
     }
 
-    async fn run(&self, watch: &Watch) {
+    async fn run_effect(&self, deadlines: &Deadlines) {
         let Some(origin) = &self.gate.origin else {
-            return self.without_content(watch);
+            return self.settle_unanswered(deadlines);
         };
         let asked = match origin.fetch(&self.request, self.init.clone()) {
-            Ok(promise) => self.await_origin(promise, watch).await,
+            Ok(promise) => self.await_origin(promise, deadlines).await,
             Err(_) => Heard::Failed,
         };
         fault::at("after", &self.request);
         match asked {
-            Heard::Answer(value) => self.answered(&value.unchecked_into(), watch).await,
-            Heard::Failed => self.without_content(watch),
+            Heard::Answer(value) => self.receive_answer(&value.unchecked_into(), deadlines).await,
+            Heard::Failed => self.settle_unanswered(deadlines),
             Heard::Silence => {
                 self.abort.abort();
-                self.without_content(watch);
+                self.settle_unanswered(deadlines);
             }
         }
     }
 
-    async fn answered(&self, response: &Response, watch: &Watch) {
+    async fn receive_answer(&self, response: &Response, deadlines: &Deadlines) {
         let status = response.status();
         let fields = Fields::new(head::pairs(&response.headers()));
         let head = ReplyHead::keep(status, &fields);
@@ -131,80 +131,80 @@ impl Effect {
             EffectOutcome::Pass { word, then } => (word, then),
             course @ EffectOutcome::Refuse { .. } => {
                 self.abort.abort();
-                return self.instead(course, &head, watch);
+                return self.answer_instead(course, &head, deadlines);
             }
         };
         let announced = fields.content_length();
         if head.has_no_content() || announced == Some(0) {
-            return self.complete(&head, word, then, None, watch);
+            return self.settle_whole(&head, word, then, None, deadlines);
         }
-        let mut content = Content::new(announced, self.attempt.terms.max_stored);
+        let mut content = AnswerContent::new(announced, self.attempt.terms.max_stored);
         if announced.is_some_and(|length| length <= SMALL) {
             let Ok(bytes) = response.array_buffer() else {
-                return self.cut_off(&head, watch);
+                return self.settle_broken(&head, deadlines);
             };
-            match self.await_origin(bytes, watch).await {
+            match self.await_origin(bytes, deadlines).await {
                 Heard::Answer(bytes) => content.push(Uint8Array::new(&bytes)),
-                Heard::Failed | Heard::Silence => return self.cut_off(&head, watch),
+                Heard::Failed | Heard::Silence => return self.settle_broken(&head, deadlines),
             }
             if !content.may_end() {
-                return self.cut_off(&head, watch);
+                return self.settle_broken(&head, deadlines);
             }
-            return self.complete(&head, word, then, Some(&content), watch);
+            return self.settle_whole(&head, word, then, Some(&content), deadlines);
         }
         let Some(body) = response.body() else {
-            return self.complete(&head, word, then, None, watch);
+            return self.settle_whole(&head, word, then, None, deadlines);
         };
         let Ok(reader) = body.get_reader().dyn_into::<ReadableStreamDefaultReader>() else {
-            return self.cut_off(&head, watch);
+            return self.settle_broken(&head, deadlines);
         };
         let grace = Delay::from(GRACE);
         futures_util::pin_mut!(grace);
         while !content.is_whole() {
-            let next = self.await_origin(reader.read(), watch);
+            let next = self.await_origin(reader.read(), deadlines);
             futures_util::pin_mut!(next);
             let came = match select(next, grace.as_mut()).await {
                 Either::Left((came, _)) => came,
                 Either::Right(((), next)) => {
-                    let mut out = begin(&head, word, announced, watch);
-                    for piece in content.fresh() {
+                    let mut out = begin_stream(&head, word, announced, deadlines);
+                    for piece in content.take_unsent() {
                         out.write(&piece);
                     }
                     // The read that is under way belongs to the stream that now begins.
                     let came = next.await;
-                    return self.stream(&head, then, content, out, came, &reader, watch).await;
+                    return self.stream_answer(&head, then, content, out, came, &reader, deadlines).await;
                 }
             };
-            match came.chunk() {
+            match came.into_chunk() {
                 Chunk::Bytes(bytes) => content.push(bytes),
                 Chunk::End if content.may_end() => break,
-                Chunk::End | Chunk::Broken => return self.cut_off(&head, watch),
+                Chunk::End | Chunk::Broken => return self.settle_broken(&head, deadlines),
             }
         }
-        self.complete(&head, word, then, Some(&content), watch);
+        self.settle_whole(&head, word, then, Some(&content), deadlines);
     }
 
     /// Passes content on as it arrives. The last bytes, or the end where no length was announced, go out only
     /// after the answer is stored.
     #[expect(clippy::too_many_arguments, reason = "the state of a read that is half done")]
-    async fn stream(
+    async fn stream_answer(
         &self,
         head: &ReplyHead,
         then: RecordChange,
-        mut content: Content,
-        mut out: Out,
+        mut content: AnswerContent,
+        mut out: CallerStream,
         mut came: Heard,
         reader: &ReadableStreamDefaultReader,
-        watch: &Watch,
+        deadlines: &Deadlines,
     ) {
         loop {
-            match came.chunk() {
+            match came.into_chunk() {
                 Chunk::Bytes(bytes) => {
                     content.push(bytes);
                     if content.is_whole() {
                         break;
                     }
-                    for piece in content.fresh() {
+                    for piece in content.take_unsent() {
                         if content.is_kept() {
                             out.write(&piece);
                         } else {
@@ -216,17 +216,17 @@ impl Effect {
                 Chunk::End | Chunk::Broken => {
                     let (EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. }) =
                         outcome_of_broken_answer(head.status, &self.attempt.terms);
-                    self.settle(then, head, None, false);
+                    self.settle_claim(then, head, None, false);
                     self.abort.abort();
                     out.abort();
                     return;
                 }
             }
-            came = self.await_origin(reader.read(), watch).await;
+            came = self.await_origin(reader.read(), deadlines).await;
         }
-        let last = content.fresh();
-        self.settle(then, head, Some(&content), true);
-        if let Ok(durable) = self.store.durable() {
+        let last = content.take_unsent();
+        self.settle_claim(then, head, Some(&content), true);
+        if let Ok(durable) = self.store.when_durable() {
             let _ = JsFuture::from(durable).await;
         }
         for piece in last {
@@ -236,71 +236,77 @@ impl Effect {
     }
 
     /// Content that broke off before the caller saw any of the answer.
-    fn cut_off(&self, head: &ReplyHead, watch: &Watch) {
+    fn settle_broken(&self, head: &ReplyHead, deadlines: &Deadlines) {
         self.abort.abort();
-        self.instead(outcome_of_broken_answer(head.status, &self.attempt.terms), head, watch);
+        self.answer_instead(outcome_of_broken_answer(head.status, &self.attempt.terms), head, deadlines);
     }
 
     /// No answer.
-    fn without_content(&self, watch: &Watch) {
-        self.instead(outcome_of_status(None, &self.attempt.terms), &ReplyHead::without_lines(0), watch);
+    fn settle_unanswered(&self, deadlines: &Deadlines) {
+        self.answer_instead(outcome_of_status(None, &self.attempt.terms), &ReplyHead::without_lines(0), deadlines);
     }
 
     /// The gate answers in the origin's place.
-    fn instead(&self, course: EffectOutcome, head: &ReplyHead, watch: &Watch) {
+    fn answer_instead(&self, course: EffectOutcome, head: &ReplyHead, deadlines: &Deadlines) {
         let (refusal, then) = match course {
             EffectOutcome::Refuse { refusal, then } => (refusal, then),
             // A status that never consumes a key, without its content: nothing ran, and the next attempt may.
             EffectOutcome::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(head.status) }, then),
         };
-        let expires = self.settle(then, head, None, false);
-        if let Some(caller) = watch.caller() {
+        let expires = self.settle_claim(then, head, None, false);
+        if let Some(caller) = deadlines.take_caller() {
             let _ = caller.send(self.refuse(&refusal, expires));
         }
     }
 
     fn refuse(&self, refusal: &Refusal, expires: Option<u64>) -> Answer {
-        refusal::respond(&self.gate.policy, &self.request.headers(), refusal, expires)
+        refusal::refusal_response(&self.gate.policy, &self.request.headers(), refusal, expires)
     }
 
     /// Waits for the origin. A caller that has waited long enough is told that the request runs.
-    async fn await_origin(&self, promise: Promise, watch: &Watch) -> Heard {
-        watch.outlast(promise, || self.refuse(&Refusal::InProgress { retry_after: 1 }, None)).await
+    async fn await_origin(&self, promise: Promise, deadlines: &Deadlines) -> Heard {
+        deadlines.await_origin(promise, || self.refuse(&Refusal::InProgress { retry_after: 1 }, None)).await
     }
 
     /// The whole answer is there.
-    fn complete(
+    fn settle_whole(
         &self,
         head: &ReplyHead,
         word: StatusWord,
         then: RecordChange,
-        content: Option<&Content>,
-        watch: &Watch,
+        content: Option<&AnswerContent>,
+        deadlines: &Deadlines,
     ) {
-        let expires = self.settle(then, head, content, true);
-        if let Some(caller) = watch.caller() {
-            let body = content.map_or(JsValue::NULL, |content| content.whole().into());
-            let _ = caller.send(message::answer(head, word, expires, &body));
+        let expires = self.settle_claim(then, head, content, true);
+        if let Some(caller) = deadlines.take_caller() {
+            let body = content.map_or(JsValue::NULL, |content| content.in_one_piece().into());
+            let _ = caller.send(message::kept_response(head, word, expires, &body));
         }
     }
 
     /// Moves the record; says until when something is remembered. A store that fails leaves the claim, which then
     /// has no owner: its fate is unknown, and nothing runs twice.
-    fn settle(&self, then: RecordChange, head: &ReplyHead, content: Option<&Content>, whole: bool) -> Option<u64> {
+    fn settle_claim(
+        &self,
+        then: RecordChange,
+        head: &ReplyHead,
+        content: Option<&AnswerContent>,
+        whole: bool,
+    ) -> Option<u64> {
         let row = self.store.load().ok()?;
         let found = row.record();
-        let kept = if content.is_none_or(Content::is_kept) {
+        let kept = if content.is_none_or(AnswerContent::is_kept) {
             KeptReply::Whole(head.clone())
         } else {
             KeptReply::Tombstone { status: head.status }
         };
-        let now = clock();
+        let now = now_millis();
         let settlement = if self.accepted {
             let answer = accepted::DeliveryAnswer {
                 status: whole.then_some(head.status),
                 retry_after: clock::retry_after(head.get("retry-after"), now),
             };
-            accepted::settle_delivery(&found, &self.claim, then, kept, answer, clock::chance(), now)
+            accepted::settle_delivery(&found, &self.claim, then, kept, answer, clock::random_fraction(), now)
         } else {
             settle_attempt(&found, &self.claim, then, kept, now)
         };
@@ -312,10 +318,10 @@ impl Effect {
             }
             Settlement::Store(record) => {
                 let content = content.filter(|c| c.is_kept() && matches!(record, Record::Completed { .. }));
-                let bytes = content.map(Content::whole);
+                let bytes = content.map(AnswerContent::in_one_piece);
                 self.store.save(&record, bytes.as_ref(), &row).ok()?;
                 if self.accepted {
-                    let _ = self.store.moved(&record, now);
+                    let _ = self.store.after_delivery_change(&record, now);
                 }
                 Some(record.expires())
             }
@@ -324,18 +330,18 @@ impl Effect {
 }
 
 /// Sends the head, with a pipe for the content; nothing where the caller has gone.
-fn begin(head: &ReplyHead, word: StatusWord, length: Option<u64>, watch: &Watch) -> Out {
-    let Some(caller) = watch.caller() else {
-        return Out::nowhere();
+fn begin_stream(head: &ReplyHead, word: StatusWord, length: Option<u64>, deadlines: &Deadlines) -> CallerStream {
+    let Some(caller) = deadlines.take_caller() else {
+        return CallerStream::to_nobody();
     };
     match Pipe::new(length) {
-        Ok(pipe) => match caller.send(message::answer(head, word, None, &pipe.readable)) {
-            Ok(()) => Out::new(pipe.writer),
-            Err(_) => Out::nowhere(),
+        Ok(pipe) => match caller.send(message::kept_response(head, word, None, &pipe.readable)) {
+            Ok(()) => CallerStream::to_caller(pipe.writer),
+            Err(_) => CallerStream::to_nobody(),
         },
         Err(failure) => {
             let _ = caller.send(Err(failure));
-            Out::nowhere()
+            CallerStream::to_nobody()
         }
     }
 }

@@ -6,21 +6,21 @@ use wasm_bindgen::{JsCast, JsValue};
 use crate::platform::bindings::Live;
 
 /// What the object's memory knows.
-pub fn owner(live: &Live) -> Owner {
+pub fn owner_of(live: &Live) -> Owner {
     Owner { running: Some(live.running()).filter(|generation| *generation != 0), latest: live.latest() }
 }
 
 /// The execution is over: those who wait for it decide anew.
-pub fn ended(live: &Live, generation: u32) {
+pub fn end_execution(live: &Live, generation: u32) {
     if live.running() != generation {
         return;
     }
     live.set_running(0);
-    wake(live);
+    wake_waiters(live);
 }
 
 /// Something has been decided: those who wait for it look anew.
-pub fn wake(live: &Live) {
+pub fn wake_waiters(live: &Live) {
     let waiters = live.waiters();
     if waiters.length() == 0 {
         return;

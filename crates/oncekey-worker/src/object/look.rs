@@ -11,40 +11,40 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    object::{context::Object, live::owner},
-    platform::{clock::clock, failure::Failure, message},
+    object::{context::Object, live::owner_of},
+    platform::{clock::now_millis, failure::Failure, message},
 };
 
 impl Object {
-    pub async fn peek(&self, wait: u32) -> Result<PeekState, Failure> {
+    pub async fn peek_key(&self, wait: u32) -> Result<PeekState, Failure> {
         let look = || -> Result<PeekState, Failure> {
-            Ok(look::peek_record(&self.store.load()?.record(), owner(&self.live), clock()))
+            Ok(look::peek_record(&self.store.load()?.record(), owner_of(&self.live), now_millis()))
         };
-        let ends = clock() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
+        let ends = now_millis() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
         loop {
             let found = look()?;
-            let left = ends.saturating_sub(clock());
+            let left = ends.saturating_sub(now_millis());
             if found != PeekState::Running || left == 0 {
                 return Ok(found);
             }
             // What was accepted may be delivered several times until it has ended.
-            self.ended_within(u32::try_from(left.div_ceil(1000)).unwrap_or(0)).await;
+            self.wait_for_end(u32::try_from(left.div_ceil(1000)).unwrap_or(0)).await;
         }
     }
 
-    pub fn release(&self) -> Result<Response, Failure> {
+    pub fn release_key(&self) -> Result<Response, Failure> {
         let record = self.store.load()?.record();
         let found = FoundRecord::from(&record);
-        let refusal = match look::decide_release(found, owner(&self.live), clock()) {
+        let refusal = match look::decide_release(found, owner_of(&self.live), now_millis()) {
             ReleaseDecision::Done => {
                 // The next claim must not look like the one that is forgotten here.
                 self.live.set_latest(self.live.latest().max(found.generation()));
                 self.store.clear()?;
-                return message::response(204, HeaderLines::default(), &JsValue::NULL);
+                return message::new_response(204, HeaderLines::default(), &JsValue::NULL);
             }
             ReleaseDecision::Absent => Refusal::NothingRemembered,
             ReleaseDecision::Running => Refusal::StillRunning,
         };
-        message::said(refusal.render(&Audience::default(), None))
+        message::own_response(refusal.render(&Audience::default(), None))
     }
 }

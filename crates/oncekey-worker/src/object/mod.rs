@@ -6,12 +6,12 @@
 mod accepted;
 mod attempt;
 pub mod context;
+mod deadlines;
 mod effect;
 mod live;
 mod look;
 mod probe;
 mod store;
-mod watch;
 
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
@@ -28,16 +28,16 @@ impl Object {
     /// Does the errand that the request carries.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
         match head::errand(request).unwrap_or_default().parse() {
-            Ok(Errand::Attempt(attempt)) => match self.attempt(request, &attempt).await {
+            Ok(Errand::Attempt(attempt)) => match self.handle_attempt(request, &attempt).await {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Ok(Errand::Accept(attempt)) => match self.accept(request, &attempt).await {
+            Ok(Errand::Accept(attempt)) => match self.accept_request(request, &attempt).await {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Ok(Errand::Peek { wait }) => message::said(GateAnswer::peek(self.peek(wait).await?)),
-            Ok(Errand::Release) => self.release(),
+            Ok(Errand::Peek { wait }) => message::own_response(GateAnswer::peek(self.peek_key(wait).await?)),
+            Ok(Errand::Release) => self.release_key(),
             Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
         }
     }

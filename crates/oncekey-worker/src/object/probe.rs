@@ -19,12 +19,12 @@ use worker::Delay;
 
 use crate::{
     object::context::Object,
-    platform::{bindings::settled, failure::Failure, head, init::RequestInit, message},
+    platform::{bindings::await_promise, failure::Failure, head, init::RequestInit, message},
 };
 
 impl Object {
     /// Asks the origin what became of the effect. The content is there where it is small enough to keep.
-    pub async fn ask(
+    pub async fn probe_origin(
         &self,
         request: &Request,
         attempt: &Attempt,
@@ -32,7 +32,7 @@ impl Object {
     ) -> (ProbeResult, ReplyHead, Option<Uint8Array>) {
         let seconds = attempt.terms.lease.min(attempt.terms.patience);
         let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
-        let asked = self.look_up(request, attempt, path);
+        let asked = self.fetch_probe(request, attempt, path);
         futures_util::pin_mut!(asked);
         match select(asked, timer).await {
             Either::Left((Ok(Some(found)), _)) => found,
@@ -42,7 +42,7 @@ impl Object {
         }
     }
 
-    async fn look_up(
+    async fn fetch_probe(
         &self,
         request: &Request,
         attempt: &Attempt,
@@ -51,7 +51,7 @@ impl Object {
         let Some(origin) = &self.gate.origin else {
             return Ok(None);
         };
-        let headers = head::copy(&request.headers())?;
+        let headers = head::open_copy(&request.headers())?;
         for name in content_fields() {
             headers.delete(name)?;
         }
@@ -60,11 +60,11 @@ impl Object {
         let init = RequestInit { method: Some("GET".to_owned()), headers: headers.into(), ..RequestInit::default() };
         let url = request.url();
         let parts = split_url(&url);
-        let question = message::own_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
-        let response: Response = settled(origin.fetch(&question, RequestInit::to_origin())?).await?;
+        let question = message::new_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
+        let response: Response = await_promise(origin.fetch(&question, RequestInit::to_origin())?).await?;
         let found = ProbeResult::of(Some(response.status()));
         let head = ReplyHead::keep(response.status(), &Fields::new(head::pairs(&response.headers())));
-        let buffer: ArrayBuffer = settled(response.array_buffer()?).await?;
+        let buffer: ArrayBuffer = await_promise(response.array_buffer()?).await?;
         let bytes = Uint8Array::new(&buffer);
         let small = u64::from(bytes.length()) <= attempt.terms.max_stored;
         Ok(Some((found, head, small.then_some(bytes))))

@@ -13,7 +13,7 @@ use oncekey::{
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::platform::{
-    bindings::{Live, Storage, forget, joined},
+    bindings::{Live, Storage, ignore_rejection, join_pieces},
     clock::js_time,
     failure::Failure,
 };
@@ -40,7 +40,7 @@ impl Row {
 
     /// How many parts of the content stand in rows of their own.
     fn parts(&self) -> u32 {
-        self.0.as_ref().map_or(0, parts)
+        self.0.as_ref().map_or(0, count_parts)
     }
 }
 
@@ -54,7 +54,7 @@ fn head(stored: &JsValue) -> Result<StoredRequest, Unreadable> {
 }
 
 /// How many parts of a row's content stand in rows of their own.
-fn parts(row: &Array) -> u32 {
+fn count_parts(row: &Array) -> u32 {
     let parts = row.get(2).as_f64().unwrap_or(0.0);
     #[expect(
         clippy::cast_possible_truncation,
@@ -90,13 +90,13 @@ impl Store {
         let Some(array) = &row.0 else {
             return Ok(JsValue::NULL);
         };
-        self.whole(array, "")
+        self.read_parts(array, "")
     }
 
     /// The content of a row, the first part and those in rows whose names begin with `prefix`.
-    fn whole(&self, array: &Array, prefix: &str) -> Result<JsValue, Failure> {
+    fn read_parts(&self, array: &Array, prefix: &str) -> Result<JsValue, Failure> {
         let first = array.get(1);
-        let parts = parts(array);
+        let parts = count_parts(array);
         if parts == 0 {
             return Ok(first);
         }
@@ -106,11 +106,11 @@ impl Store {
             pieces.push(kv.get(&[prefix, &part.to_string()].concat())?.unchecked_into());
         }
         let total = pieces.iter().map(Uint8Array::length).sum();
-        Ok(joined(&pieces, total).into())
+        Ok(join_pieces(&pieces, total).into())
     }
 
     /// Writes the parts of a content; says how many stand in rows of their own.
-    fn split(&self, row: &Array, content: &Uint8Array, prefix: &str) -> Result<u32, Failure> {
+    fn write_parts(&self, row: &Array, content: &Uint8Array, prefix: &str) -> Result<u32, Failure> {
         let length = content.length();
         // A part of its own, where there are several: a view would be stored with its whole buffer.
         let first = if length > PART { content.slice(0, PART) } else { content.clone() };
@@ -126,27 +126,27 @@ impl Store {
     }
 
     /// Keeps an accepted request beside its record, which expires then.
-    pub fn hold(&self, head: &StoredRequest, expires: u64, content: &Uint8Array) -> Result<(), Failure> {
+    pub fn save_request(&self, head: &StoredRequest, expires: u64, content: &Uint8Array) -> Result<(), Failure> {
         let row = Array::of1(&Uint8Array::from(head.encode(expires).as_slice()));
-        self.split(&row, content, "q")?;
+        self.write_parts(&row, content, "q")?;
         Ok(self.storage.kv().put("q", &row)?)
     }
 
     /// The accepted request, if one is kept.
-    pub fn held(&self) -> Result<Option<HeldRequest>, Failure> {
+    pub fn load_request(&self) -> Result<Option<HeldRequest>, Failure> {
         let Ok(row) = self.storage.kv().get("q")?.dyn_into::<Array>() else {
             return Ok(None);
         };
         let head = head(&row.get(0));
-        let content = self.whole(&row, "q")?.dyn_into::<Uint8Array>().map_err(|_| Unreadable::default());
+        let content = self.read_parts(&row, "q")?.dyn_into::<Uint8Array>().map_err(|_| Unreadable::default());
         Ok(Some(head.and_then(|head| Ok((head, content?)))))
     }
 
     /// Gives an accepted request back, if one is kept.
-    pub fn let_go(&self) -> Result<(), Failure> {
+    pub fn delete_request(&self) -> Result<(), Failure> {
         let kv = self.storage.kv();
         if let Ok(row) = kv.get("q")?.dyn_into::<Array>() {
-            for part in 1..=parts(&row) {
+            for part in 1..=count_parts(&row) {
                 kv.delete(&["q", &part.to_string()].concat())?;
             }
             kv.delete("q")?;
@@ -159,7 +159,7 @@ impl Store {
         let kv = self.storage.kv();
         let row = Array::new();
         row.push(&Uint8Array::from(record.encode().as_slice()));
-        let more = content.map_or(Ok(0), |content| self.split(&row, content, ""))?;
+        let more = content.map_or(Ok(0), |content| self.write_parts(&row, content, ""))?;
         kv.put("r", &row)?;
         for part in more + 1..=old.parts() {
             kv.delete(&part.to_string())?;
@@ -171,27 +171,27 @@ impl Store {
     }
 
     /// What an accepted request calls for after its record was saved: the alarm, and no request once it has ended.
-    pub fn moved(&self, record: &Record, now: u64) -> Result<(), Failure> {
+    pub fn after_delivery_change(&self, record: &Record, now: u64) -> Result<(), Failure> {
         self.wake_at(accepted::next_alarm(record, now))?;
-        if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.let_go() }
+        if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.delete_request() }
     }
 
     /// Sets the one alarm.
     pub fn wake_at(&self, at: u64) -> Result<(), Failure> {
-        forget(&self.storage.set_alarm(js_time(at))?);
+        ignore_rejection(&self.storage.set_alarm(js_time(at))?);
         Ok(())
     }
 
     /// Gives all storage back, the alarm included.
     pub fn clear(&self) -> Result<(), Failure> {
         self.live.set_row(&JsValue::UNDEFINED);
-        forget(&self.storage.delete_alarm()?);
-        forget(&self.storage.delete_all()?);
+        ignore_rejection(&self.storage.delete_alarm()?);
+        ignore_rejection(&self.storage.delete_all()?);
         Ok(())
     }
 
     /// Resolves when all that was written is durable.
-    pub fn durable(&self) -> Result<js_sys::Promise, Failure> {
+    pub fn when_durable(&self) -> Result<js_sys::Promise, Failure> {
         Ok(self.storage.sync()?)
     }
 }

@@ -85,32 +85,32 @@ extern "C" {
 }
 
 /// Waits for a promise.
-pub async fn settled<T: JsCast>(promise: Promise) -> Result<T, Failure> {
+pub async fn await_promise<T: JsCast>(promise: Promise) -> Result<T, Failure> {
     let value = JsFuture::from(promise).await?;
     Ok(value.unchecked_into())
 }
 
 /// A binding that is an object, of the type that its name promises.
-pub fn binding<T: JsCast>(env: &Env, name: &str) -> Option<T> {
+pub fn object_binding<T: JsCast>(env: &Env, name: &str) -> Option<T> {
     let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
     value.is_object().then(|| value.unchecked_into())
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.
-pub fn text(env: &Env, name: &str) -> Option<String> {
+pub fn text_binding(env: &Env, name: &str) -> Option<String> {
     let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
     value.as_string().or_else(|| JSON::stringify(value.dyn_ref::<Object>()?).ok()?.as_string())
 }
 
 /// Lets a promise take its course: a rejection is nobody's business.
-pub fn forget(promise: &Promise) {
+pub fn ignore_rejection(promise: &Promise) {
     IGNORE.with(|ignore| {
         let _ = promise.unchecked_ref::<AnyPromise>().catch_with(ignore);
     });
 }
 
 /// One chunk of the pieces, in one piece: no copy where there is just one.
-pub fn joined(pieces: &[Uint8Array], total: u32) -> Uint8Array {
+pub fn join_pieces(pieces: &[Uint8Array], total: u32) -> Uint8Array {
     if let [one] = pieces {
         return one.clone();
     }

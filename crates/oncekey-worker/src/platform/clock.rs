@@ -14,19 +14,19 @@ extern "C" {
 
 /// Milliseconds since 1970.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the clock is far from both ends")]
-pub fn clock() -> u64 {
+pub fn now_millis() -> u64 {
     now() as u64
 }
 
 /// A count as JavaScript has it.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a cast saturates")]
-pub fn whole(count: f64) -> u32 {
+pub fn to_count(count: f64) -> u32 {
     count as u32
 }
 
 /// A random fraction of 2^32.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 1, and a cast saturates")]
-pub fn chance() -> u32 {
+pub fn random_fraction() -> u32 {
     (random() * 4_294_967_296.0) as u32
 }
 

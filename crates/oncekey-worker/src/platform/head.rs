@@ -73,12 +73,12 @@ pub fn negotiation(headers: &Headers) -> Fields {
 }
 
 /// A copy of a header list that can be changed; repeated lines stay apart.
-pub fn copy(headers: &Headers) -> Result<Headers, Failure> {
+pub fn open_copy(headers: &Headers) -> Result<Headers, Failure> {
     Ok(Headers::new_with_headers(headers)?)
 }
 
 /// Header lines as the platform takes them.
-pub fn list(lines: HeaderLines) -> Result<JsValue, Failure> {
+pub fn list_of(lines: HeaderLines) -> Result<JsValue, Failure> {
     Ok(JSON::parse(&lines.into_json())?)
 }
 

@@ -10,7 +10,7 @@ use web_sys::{ReadableStream, ReadableStreamDefaultReader, ReadableStreamReadRes
 use worker::Delay;
 
 use crate::platform::{
-    bindings::{forget, joined, settled},
+    bindings::{await_promise, ignore_rejection, join_pieces},
     clock::js_time,
     failure::Failure,
 };
@@ -40,7 +40,7 @@ extern "C" {
 /// method (RFC 9110 §9.2.2) and has no content again by itself where a connection drops; it cannot send a stream twice.
 pub fn sent_once() -> Result<JsValue, Failure> {
     let stream = IdentityTransformStream::new()?;
-    forget(&stream.writable().close());
+    ignore_rejection(&stream.writable().close());
     Ok(stream.readable())
 }
 
@@ -67,7 +67,7 @@ impl Pipe {
 }
 
 /// The content as it comes in.
-pub struct Content {
+pub struct AnswerContent {
     pieces: Vec<Uint8Array>,
     /// How many pieces the caller has been given.
     given: usize,
@@ -76,7 +76,7 @@ pub struct Content {
     limit: u64,
 }
 
-impl Content {
+impl AnswerContent {
     /// `announced`: the length that the head gives; `limit`: bytes that are kept at most.
     pub fn new(announced: Option<u64>, limit: u64) -> Self {
         Self { pieces: Vec::new(), given: 0, length: 0, announced, limit }
@@ -89,7 +89,7 @@ impl Content {
     }
 
     /// The pieces that the caller has not been given; those that cannot be stored are let go.
-    pub fn fresh(&mut self) -> Vec<Uint8Array> {
+    pub fn take_unsent(&mut self) -> Vec<Uint8Array> {
         let fresh = self.pieces.iter().skip(self.given).cloned().collect();
         if self.is_kept() {
             self.given = self.pieces.len();
@@ -116,8 +116,8 @@ impl Content {
     }
 
     /// All of it in one piece, where nothing was let go.
-    pub fn whole(&self) -> Uint8Array {
-        joined(&self.pieces, u32::try_from(self.length).unwrap_or(u32::MAX))
+    pub fn in_one_piece(&self) -> Uint8Array {
+        join_pieces(&self.pieces, u32::try_from(self.length).unwrap_or(u32::MAX))
     }
 }
 
@@ -126,7 +126,7 @@ pub async fn read_within(stream: &ReadableStream, limit: u64, to_end: bool) -> R
     let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
     let mut bytes = Some(Vec::new());
     loop {
-        let read: ReadableStreamReadResult = settled(reader.read()).await?;
+        let read: ReadableStreamReadResult = await_promise(reader.read()).await?;
         let Ok(chunk) = read.get_value().dyn_into::<Uint8Array>() else {
             return Ok(bytes);
         };
@@ -135,7 +135,7 @@ pub async fn read_within(stream: &ReadableStream, limit: u64, to_end: bool) -> R
             Some(bytes) => bytes.extend_from_slice(&chunk.to_vec()),
             None if to_end => {}
             None => {
-                forget(&reader.cancel());
+                ignore_rejection(&reader.cancel());
                 return Ok(None);
             }
         }
@@ -143,16 +143,16 @@ pub async fn read_within(stream: &ReadableStream, limit: u64, to_end: bool) -> R
 }
 
 /// The caller's end of a stream; nothing once it has gone.
-pub struct Out(Option<WritableStreamDefaultWriter>);
+pub struct CallerStream(Option<WritableStreamDefaultWriter>);
 
-impl Out {
+impl CallerStream {
     /// The way to a caller that listens.
-    pub fn new(writer: WritableStreamDefaultWriter) -> Self {
+    pub fn to_caller(writer: WritableStreamDefaultWriter) -> Self {
         Self(Some(writer))
     }
 
     /// No caller: the answer is read for the store alone.
-    pub fn nowhere() -> Self {
+    pub fn to_nobody() -> Self {
         Self(None)
     }
 
@@ -164,7 +164,7 @@ impl Out {
     /// Writes without waiting: the bytes are held for storing anyway.
     pub fn write(&mut self, bytes: &Uint8Array) {
         if let Some(writer) = &self.0 {
-            forget(&writer.write_with_chunk(bytes));
+            ignore_rejection(&writer.write_with_chunk(bytes));
         }
     }
 
@@ -182,14 +182,14 @@ impl Out {
     /// The end of a whole answer.
     pub fn close(&mut self) {
         if let Some(writer) = self.0.take() {
-            forget(&writer.close());
+            ignore_rejection(&writer.close());
         }
     }
 
     /// The end of one that broke off, or of a caller that takes nothing.
     pub fn abort(&mut self) {
         if let Some(writer) = self.0.take() {
-            forget(&writer.abort());
+            ignore_rejection(&writer.abort());
         }
     }
 }

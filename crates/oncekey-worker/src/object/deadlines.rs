@@ -10,7 +10,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::Response;
 use worker::Delay;
 
-use crate::platform::{clock::clock, failure::Failure};
+use crate::platform::{clock::now_millis, failure::Failure};
 
 /// An answer as the waiting caller gets it, or the failure to build it.
 pub type Answer = Result<Response, Failure>;
@@ -30,7 +30,7 @@ pub enum Chunk {
 }
 
 impl Heard {
-    pub fn chunk(self) -> Chunk {
+    pub fn into_chunk(self) -> Chunk {
         let Self::Answer(value) = self else {
             return Chunk::Broken;
         };
@@ -43,9 +43,9 @@ impl Heard {
 }
 
 /// Keeps two ends in view with one timer: the caller's patience, and the origin's silence for the length of a lease.
-pub struct Watch(RefCell<Watched>);
+pub struct Deadlines(RefCell<DeadlineState>);
 
-struct Watched {
+struct DeadlineState {
     caller: Option<oneshot::Sender<Answer>>,
     timer: Option<Pin<Box<Delay>>>,
     patience_ends: u64,
@@ -53,18 +53,18 @@ struct Watched {
     heard_at: u64,
 }
 
-impl Watch {
+impl Deadlines {
     pub fn new(caller: oneshot::Sender<Answer>, lease: u32, patience: u32) -> Self {
         Self::of(Some(caller), lease, patience)
     }
 
-    pub fn alone(lease: u32) -> Self {
+    pub fn without_caller(lease: u32) -> Self {
         Self::of(None, lease, 0)
     }
 
     fn of(caller: Option<oneshot::Sender<Answer>>, lease: u32, patience: u32) -> Self {
-        let now = clock();
-        Self(RefCell::new(Watched {
+        let now = now_millis();
+        Self(RefCell::new(DeadlineState {
             caller,
             timer: None,
             patience_ends: now + u64::from(patience) * 1000,
@@ -74,28 +74,28 @@ impl Watch {
     }
 
     /// The caller, once: `None` where it was answered or has gone.
-    pub fn caller(&self) -> Option<oneshot::Sender<Answer>> {
+    pub fn take_caller(&self) -> Option<oneshot::Sender<Answer>> {
         self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
     }
 
     /// Waits for the origin; gives the caller what `too_long` makes when it has waited long enough, and gives up after a
     /// lease's silence.
-    pub async fn outlast(&self, promise: Promise, too_long: impl Fn() -> Answer) -> Heard {
+    pub async fn await_origin(&self, promise: Promise, too_long: impl Fn() -> Answer) -> Heard {
         let mut promise = JsFuture::from(promise);
         loop {
             let (mut timer, ends) = self.take_timer();
             match select(promise, timer.as_mut()).await {
                 Either::Left((outcome, _)) => {
                     let mut watched = self.0.borrow_mut();
-                    watched.heard_at = clock();
+                    watched.heard_at = now_millis();
                     watched.timer = Some(timer);
                     return outcome.map_or(Heard::Failed, Heard::Answer);
                 }
                 Either::Right(((), rest)) => promise = rest,
             }
-            let now = clock();
+            let now = now_millis();
             if ends.patience.is_some_and(|at| at <= now)
-                && let Some(caller) = self.caller()
+                && let Some(caller) = self.take_caller()
             {
                 let _ = caller.send(too_long());
             }
@@ -106,22 +106,22 @@ impl Watch {
     }
 
     /// The timer that rings at the next end, or before it: then it is set anew.
-    fn take_timer(&self) -> (Pin<Box<Delay>>, Ends) {
+    fn take_timer(&self) -> (Pin<Box<Delay>>, NextDeadlines) {
         let mut watched = self.0.borrow_mut();
-        let ends = Ends {
+        let ends = NextDeadlines {
             patience: watched.caller.as_ref().map(|_| watched.patience_ends),
             lease: watched.heard_at + watched.lease,
         };
         let timer = watched.timer.take().unwrap_or_else(|| {
             let next = ends.patience.map_or(ends.lease, |patience| patience.min(ends.lease));
-            Box::pin(Delay::from(Duration::from_millis(next.saturating_sub(clock()))))
+            Box::pin(Delay::from(Duration::from_millis(next.saturating_sub(now_millis()))))
         });
         (timer, ends)
     }
 }
 
 /// When what ends, in milliseconds since 1970.
-struct Ends {
+struct NextDeadlines {
     patience: Option<u64>,
     lease: u64,
 }
