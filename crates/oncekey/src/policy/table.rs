@@ -72,7 +72,7 @@ const POLICY: &[MemberRow] = &[
         name: "cors",
         kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
         preset: Some(Preset::List(&[])),
-        about: "list of web origins whose pages may read the gate's own answers",
+        about: "list of web origins whose pages may read the gate's own refusals",
         ..ROW
     },
     MemberRow {
