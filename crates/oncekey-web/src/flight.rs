@@ -6,7 +6,7 @@ use oncekey::{
         retry::{Answer, Outcome, Plan, Verdict, Word, verdict},
     },
     http::retry_after::retry_after,
-    key::quote,
+    key::quote_key,
 };
 
 use crate::{
@@ -42,7 +42,7 @@ impl Flight {
     /// Puts the key into `Headers`, or an object of names and values: a structured-field String.
     pub fn head(&self, headers: &Js) {
         let name = app::with(|app| app.header.clone());
-        let value = js(&quote(&string(&self.intent.key).unwrap_or_default()));
+        let value = js(&quote_key(&string(&self.intent.key).unwrap_or_default()));
         if is(headers, APPEND) {
             call2(headers, SET, &name, &value);
         } else {

@@ -1,7 +1,7 @@
 //! Calls of the front's to objects.
 
 use oncekey::{
-    call::{Calls, Failed},
+    call::{CallFailure, CallHistory},
     errand::Errand,
     key::scoped::ScopedKey,
 };
@@ -26,7 +26,7 @@ pub async fn ask(
     request: &Request,
     headers: &Headers,
     body: &JsValue,
-) -> Result<Response, Failed> {
+) -> Result<Response, CallFailure> {
     send(|| gate.stub(key), &errand.encode(), request, headers, body).await
 }
 
@@ -37,14 +37,14 @@ pub async fn send(
     request: &Request,
     headers: &Headers,
     body: &JsValue,
-) -> Result<Response, Failed> {
+) -> Result<Response, CallFailure> {
     head::set_errand(headers, errand);
-    let mut calls = Calls::default();
+    let mut calls = CallHistory::default();
     loop {
         match call(&stub, request, headers, body).await {
             Ok(response) => return Ok(response),
             Err(failure) => {
-                if let Some(failed) = calls.failed(failure.fault()) {
+                if let Some(failed) = calls.note_failure(failure.fault()) {
                     return Err(failed);
                 }
             }

@@ -7,10 +7,10 @@ use std::rc::Rc;
 
 use js_sys::{Array, ArrayBuffer, Uint8Array};
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
-    decide::transition::{Given, Outgoing, Step, step},
+    answer::{own::GateAnswer, refusal::Refusal},
+    decide::transition::{OutgoingEffect, TransitionContent, TransitionDecision, decide_transition},
     errand::{Errand, Order, is_handed_over},
-    http::target::split,
+    http::target::split_url,
     policy::Machine,
     stored::{
         attempt::Attempt,
@@ -73,15 +73,14 @@ impl EntityObject {
 
     fn view(&self, machine: &Machine, entity: Option<&Entity>) -> Result<Response, Failure> {
         let Some(entity) = entity else {
-            return message::said(Said::entity(&machine.initial, 0, ""));
+            return message::said(GateAnswer::entity(&machine.initial, 0, &[]));
         };
         let kv = self.storage.kv();
-        let mut history = String::new();
+        let mut history = Vec::new();
         for version in kept(entity.version) {
-            history.push_str(if history.is_empty() { "" } else { "," });
-            history.push_str(&kv.get(&row('h', version))?.as_string().unwrap_or_default());
+            history.extend(kv.get(&row('h', version))?.as_string());
         }
-        message::said(Said::entity(&entity.state, entity.version, &history))
+        message::said(GateAnswer::entity(&entity.state, entity.version, &history))
     }
 
     /// Makes a transition, all in one write.
@@ -93,20 +92,20 @@ impl EntityObject {
         entity: Option<&Entity>,
         content: &[u8],
         url: &str,
-    ) -> Result<Result<Said, Refusal>, Failure> {
+    ) -> Result<Result<GateAnswer, Refusal>, Failure> {
         let Some(transition) = machine.transition(name) else {
             return Ok(Err(Refusal::NoSuchEndpoint));
         };
-        let given = match Given::parse(content) {
+        let given = match TransitionContent::parse(content) {
             Ok(given) => given,
             Err(refusal) => return Ok(Err(refusal)),
         };
         let now = clock();
-        match step(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
+        match decide_transition(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
             Err(why) => Ok(Err(Refusal::KeyInvalid(why))),
-            Ok(Step::There) => Ok(Ok(Said::moved(&transition.to, false))),
-            Ok(Step::Conflict(refusal)) => Ok(Err(refusal)),
-            Ok(Step::Won(won)) => {
+            Ok(TransitionDecision::There) => Ok(Ok(GateAnswer::transition(&transition.to, false))),
+            Ok(TransitionDecision::Conflict(refusal)) => Ok(Err(refusal)),
+            Ok(TransitionDecision::Won(won)) => {
                 let kv = self.storage.kv();
                 let version = won.entity.version;
                 // The alarm first and the entity last: should either fail, what was written before counts for nothing.
@@ -115,7 +114,7 @@ impl EntityObject {
                 }
                 kv.put(&row('h', version), &JsValue::from_str(&won.entry))?;
                 if let Some(effect) = &won.effect {
-                    let parts = split(url);
+                    let parts = split_url(url);
                     let target = [parts.scheme, "://", parts.host, &effect.path].concat();
                     kv.put(&row('o', version), &outgoing(effect, &target))?;
                 }
@@ -123,7 +122,7 @@ impl EntityObject {
                 if let Some(old) = kept(version).start().checked_sub(1).filter(|old| *old > 0) {
                     kv.delete(&row('h', old))?;
                 }
-                Ok(Ok(Said::moved(&won.entity.state, true)))
+                Ok(Ok(GateAnswer::transition(&won.entity.state, true)))
             }
         }
     }
@@ -189,7 +188,7 @@ fn row(kind: char, version: u32) -> String {
 }
 
 /// An effect as its row: terms, head, content.
-fn outgoing(effect: &Outgoing, url: &str) -> JsValue {
+fn outgoing(effect: &OutgoingEffect, url: &str) -> JsValue {
     let content = Uint8Array::from(effect.content.as_bytes());
     Array::of3(&effect.attempt.encode().into(), &Held::json(url).encode().into(), &content).into()
 }

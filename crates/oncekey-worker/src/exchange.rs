@@ -4,7 +4,7 @@ use std::{future::poll_fn, pin::Pin, rc::Rc, task::Poll};
 
 use js_sys::Uint8Array;
 use oncekey::{
-    batch::Line,
+    batch::ItemLine,
     errand::Errand,
     http::negotiate::can_decode,
     stored::{attempt::Attempt, request::Held},
@@ -37,7 +37,7 @@ pub struct Flight {
     gate: Rc<Gate>,
     /// Bytes of content that are kept of an answer.
     limit: u64,
-    line: Line,
+    line: ItemLine,
     waiting: Vec<(usize, Running)>,
     running: Vec<(usize, Running)>,
 }
@@ -45,7 +45,7 @@ pub struct Flight {
 impl Flight {
     /// Nothing is under way yet.
     pub fn new(gate: Rc<Gate>, limit: u64) -> Self {
-        Self { gate, limit, line: Line::default(), waiting: Vec::new(), running: Vec::new() }
+        Self { gate, limit, line: ItemLine::default(), waiting: Vec::new(), running: Vec::new() }
     }
 
     /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
@@ -55,7 +55,7 @@ impl Flight {
 
     /// An item joins; says its number.
     pub fn join(&mut self, attempt: Attempt, head: Held, content: Vec<u8>) -> usize {
-        let number = self.line.join(Some(&attempt.scoped_key));
+        let number = self.line.join_item(Some(&attempt.scoped_key));
         let (gate, limit) = (self.gate.clone(), self.limit);
         // Nothing happens before it is polled.
         let asked = async move { exchange(&gate, attempt, &head, &content, limit).await };
@@ -65,13 +65,13 @@ impl Flight {
 
     /// An item joins for which nothing is sent; says its number.
     pub fn pass(&mut self) -> usize {
-        self.line.join(None)
+        self.line.join_item(None)
     }
 
     /// Begins what may begin, and waits for one to end; nothing where nothing is under way. An object that could not
     /// be reached gives no answer, nor does one whose answer breaks off.
     pub async fn next(&mut self) -> Option<(usize, Option<Answer>)> {
-        while let Some(number) = self.line.begin() {
+        while let Some(number) = self.line.begin_next() {
             let at = self.waiting.iter().position(|(waits, _)| *waits == number)?;
             self.running.push(self.waiting.swap_remove(at));
         }
@@ -89,7 +89,7 @@ impl Flight {
             Poll::Pending
         })
         .await;
-        self.line.end(number);
+        self.line.end_item(number);
         Some((number, answer))
     }
 }

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
 use oncekey::{
-    queue::{HOST, Receipt, delay, message, receipt},
+    queue::{QUEUE_HOST, Receipt, attempt_of_message, read_receipt, redelivery_delay},
     stored::request::Held,
 };
 use wasm_bindgen::JsCast;
@@ -18,7 +18,7 @@ use crate::{
 /// Sends each message of a queue's batch; gives for each the seconds after which it is to come again, 0 where it is
 /// done with. `messages`: id, content where there is any, and how often it was delivered.
 pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
-    let later = |attempts: u32, retry_after: u64| delay(attempts, chance(), retry_after);
+    let later = |attempts: u32, retry_after: u64| redelivery_delay(attempts, chance(), retry_after);
     let mut delays = Vec::new();
     let mut attempts = Vec::new();
     let mut flight = Flight::new(gate.clone(), 0);
@@ -35,9 +35,9 @@ pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
         };
         let id = each.get(0).as_string().unwrap_or_default();
         if let Some(queue) = gate.policy.queue(name)
-            && let Some(attempt) = message(&gate.policy, queue, &id, &bytes)
+            && let Some(attempt) = attempt_of_message(&gate.policy, queue, &id, &bytes)
         {
-            let url = [HOST, &queue.path].concat();
+            let url = [QUEUE_HOST, &queue.path].concat();
             flight.join(attempt, Held::json(&url), bytes);
             numbers.push(at);
         }
@@ -49,7 +49,7 @@ pub async fn consume(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
         let (Some(delay), Some(count)) = (delays.get_mut(*at), attempts.get(*at)) else {
             continue;
         };
-        *delay = match receipt(answer.status, Some(&answer.word)) {
+        *delay = match read_receipt(answer.status, Some(&answer.word)) {
             Receipt::Taken => 0,
             Receipt::Again => later(*count, answer.retry_after),
         };

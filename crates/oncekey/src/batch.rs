@@ -1,22 +1,24 @@
 //! Batches and queues: items sent alone under keys of their own, at most six at a time, two of one key one after the
 //! other.
 
+use serde::Serialize;
+
 use crate::{
     answer::{
         refusal::Refusal,
-        word::{Reason, Word},
+        word::{BypassReason, StatusWord},
     },
     content::{ignore::Ignore, json::DEEPEST, may_hold_json},
     digest::base64,
     http::{
-        fields::{Fields, STATUS, has_no_content, of_content},
-        lines::Lines,
+        fields::{Fields, STATUS, content_fields, has_no_content},
+        lines::HeaderLines,
         negotiate::prefers_html,
     },
     json::{
         pointer::pointer_text,
-        select::{Found, elements, find, is_json, json, string},
-        write::quote,
+        select::{Selected, is_json, json_text, list_elements, select, string_value},
+        write::{RawJson, to_json},
     },
     key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
     policy::{Policy, Route},
@@ -39,59 +41,74 @@ const WAITING: usize = 4_194_304;
 ///
 /// An item is begun when no other of its key is under way or before it in the line, so that of one key the first in
 /// the list runs first.
+///
+/// ```
+/// use oncekey::{batch::ItemLine, key::scoped::ScopedKey};
+///
+/// let key: ScopedKey = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse()?;
+/// let mut line = ItemLine::default();
+/// let (first, second) = (line.join_item(Some(&key)), line.join_item(Some(&key)));
+/// assert_eq!((line.begin_next(), line.begin_next()), (Some(first), None));
+/// line.end_item(first);
+/// assert_eq!(line.begin_next(), Some(second));
+/// # Ok::<(), oncekey::key::scoped::InvalidScopedKey>(())
+/// ```
 #[derive(Debug, Default)]
-pub struct Line {
+pub struct ItemLine {
     /// At most [`WINDOW`] or a queue's batch: too few for anything cleverer than a list.
-    places: Vec<(Option<ScopedKey>, Stage)>,
+    places: Vec<(Option<ScopedKey>, ItemState)>,
     /// How many items have left the line at its front.
     gone: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum ItemState {
     Waits,
     Runs,
     Done,
 }
 
-impl Line {
+impl ItemLine {
     /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
     pub fn has_room(&self, answers: usize, bytes: usize) -> bool {
         self.places.len().max(answers) < WINDOW && bytes < WAITING
     }
 
     /// An item joins at the end; says its number, counted from 0. One without a key needs nothing done.
-    pub fn join(&mut self, key: Option<&ScopedKey>) -> usize {
+    pub fn join_item(&mut self, key: Option<&ScopedKey>) -> usize {
         let number = self.gone + self.places.len();
-        self.places.push((key.cloned(), if key.is_some() { Stage::Waits } else { Stage::Done }));
-        self.leave();
+        self.places.push((key.cloned(), if key.is_some() { ItemState::Waits } else { ItemState::Done }));
+        self.drop_done();
         number
     }
 
     /// The item to begin now, if one can be.
-    pub fn begin(&mut self) -> Option<usize> {
-        if self.places.iter().filter(|(_, stage)| *stage == Stage::Runs).count() >= MOST {
+    pub fn begin_next(&mut self) -> Option<usize> {
+        if self.places.iter().filter(|(_, stage)| *stage == ItemState::Runs).count() >= MOST {
             return None;
         }
         let is_free = |at: usize, key: &Option<ScopedKey>| {
-            !self.places.iter().take(at).any(|(other, stage)| other == key && *stage != Stage::Done)
+            !self.places.iter().take(at).any(|(other, stage)| other == key && *stage != ItemState::Done)
         };
-        let at =
-            self.places.iter().enumerate().position(|(at, (key, stage))| *stage == Stage::Waits && is_free(at, key))?;
-        self.places.get_mut(at)?.1 = Stage::Runs;
+        let at = self
+            .places
+            .iter()
+            .enumerate()
+            .position(|(at, (key, stage))| *stage == ItemState::Waits && is_free(at, key))?;
+        self.places.get_mut(at)?.1 = ItemState::Runs;
         Some(self.gone + at)
     }
 
     /// An item is done with.
-    pub fn end(&mut self, number: usize) {
+    pub fn end_item(&mut self, number: usize) {
         if let Some(place) = number.checked_sub(self.gone).and_then(|at| self.places.get_mut(at)) {
-            place.1 = Stage::Done;
+            place.1 = ItemState::Done;
         }
-        self.leave();
+        self.drop_done();
     }
 
-    fn leave(&mut self) {
-        let done = self.places.iter().take_while(|(_, stage)| *stage == Stage::Done).count();
+    fn drop_done(&mut self) {
+        let done = self.places.iter().take_while(|(_, stage)| *stage == ItemState::Done).count();
         self.places.drain(..done);
         self.gone += done;
     }
@@ -99,7 +116,7 @@ impl Line {
 
 /// Where the list of a batch is in its content, and how an item is sent: what its route says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BatchPlan {
     item_key: Vec<String>,
     path: String,
     ignore: Vec<Ignore>,
@@ -108,7 +125,7 @@ pub struct Plan {
     head: Held,
 }
 
-impl Plan {
+impl BatchPlan {
     /// `origin`: scheme and host that the caller used; `fields`: its head, which every item has too, but for what
     /// describes the content.
     pub fn new(
@@ -127,7 +144,7 @@ impl Plan {
             ignore,
             terms: Terms::of(policy, route),
             scope,
-            head: Held::json(&[origin, item.1].concat()).with(&of_item(fields)),
+            head: Held::json(&[origin, item.1].concat()).with(&item_fields(fields)),
         }
     }
 
@@ -137,11 +154,13 @@ impl Plan {
     }
 
     /// Reads an element of the list, as written.
-    pub fn item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
-        let key = match find(element, &self.item_key) {
-            Found::Nothing => return Err(Refusal::KeyMissing),
-            Found::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
-            Found::Value(value) => string(value).ok_or(InvalidKey::NotAString).and_then(|key| Key::from_content(&key)),
+    pub fn attempt_of_item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
+        let key = match select(element, &self.item_key) {
+            Selected::Nothing => return Err(Refusal::KeyMissing),
+            Selected::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
+            Selected::Value(value) => {
+                string_value(value).ok_or(InvalidKey::NotAString).and_then(|key| Key::from_content(&key))
+            }
         };
         let scoped_key = key.and_then(|key| ScopedKey::derive(&self.scope, &key)).map_err(Refusal::KeyInvalid)?;
         Ok(Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, self.terms.clone()))
@@ -149,11 +168,11 @@ impl Plan {
 }
 
 /// What an item has of the caller's head: its answer is to be JSON, not what a browser would show.
-fn of_item(fields: &Fields) -> Fields {
+fn item_fields(fields: &Fields) -> Fields {
     let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
     let mut kept = String::new();
     for (name, value) in fields.pairs() {
-        let is_left_out = of_content().contains(&name)
+        let is_left_out = content_fields().contains(&name)
             || matches!(name, "hx-request" | "accept-encoding")
             || (html && name == "accept");
         if !is_left_out {
@@ -166,7 +185,17 @@ fn of_item(fields: &Fields) -> Fields {
 }
 
 /// The list in a batch's content, as written.
-pub fn list<'t>(
+///
+/// ```
+/// use oncekey::{batch::items_of, json::select::list_elements};
+///
+/// let content = br#"{"orders": [{"id": 1}, {"id": 2}]}"#;
+/// let list = items_of(Some("application/json"), None, content, &["orders".to_owned()])?;
+/// let elements: Vec<&str> = list_elements(list).into_iter().flatten().collect();
+/// assert_eq!(elements, [r#"{"id": 1}"#, r#"{"id": 2}"#]);
+/// # Ok::<(), oncekey::answer::refusal::Refusal>(())
+/// ```
+pub fn items_of<'t>(
     content_type: Option<&str>,
     content_encoding: Option<&str>,
     bytes: &'t [u8],
@@ -176,19 +205,19 @@ pub fn list<'t>(
     if !may_hold_json(content_type, content_encoding) {
         return Err(invalid("JSON is taken here, without a coding.".to_owned()));
     }
-    let text = json(bytes).map_err(|not_json| invalid(not_json.sentence()))?;
-    match find(text, items) {
-        Found::Value(list) if elements(list).is_some() => Ok(list),
+    let text = json_text(bytes).map_err(|not_json| invalid(not_json.to_string()))?;
+    match select(text, items) {
+        Selected::Value(list) if list_elements(list).is_some() => Ok(list),
         _ => Err(invalid(["There has to be one list at \"", &pointer_text(items), "\" of the content."].concat())),
     }
 }
 
 /// The head of a batch's answer, 207 (RFC 4918 §13).
-pub fn lines() -> Lines {
-    let mut lines = Lines::default();
+pub fn batch_head() -> HeaderLines {
+    let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
-    lines.push(STATUS, Word::Bypassed(Reason::Batch).as_str());
+    lines.push(STATUS, StatusWord::Bypassed(BypassReason::Batch).as_str());
     lines
 }
 
@@ -196,25 +225,34 @@ pub fn lines() -> Lines {
 ///
 /// JSON that any reader can take stands as it came; other content is a base64 string (RFC 4648 §4), and the item says
 /// so.
-pub fn told(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
-    let mut out = ["{\"status\":", &status.to_string(), ",\"idempotency_status\":"].concat();
-    quote(word, &mut out);
-    if let Some(seconds) = retry_after {
-        out.push_str(",\"retry_after\":");
-        out.push_str(&seconds.to_string());
-    }
-    out.push_str(",\"body\":");
-    match content {
-        None => out.push_str("null,\"omitted\":true"),
-        Some([]) if has_no_content(status) => out.push_str("null"),
+pub fn item_answer(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
+    let (body, encoding, omitted) = match content {
+        None => (None, None, Some(true)),
+        Some([]) if has_no_content(status) => (None, None, None),
         Some(content) => match str::from_utf8(content) {
-            Ok(text) if is_json(content, DEEPEST) => out.push_str(text),
-            _ => {
-                quote(&base64(content), &mut out);
-                out.push_str(",\"encoding\":\"base64\"");
-            }
+            Ok(text) if is_json(content, DEEPEST) => (Some(ItemBody::Json(RawJson(text))), None, None),
+            _ => (Some(ItemBody::Base64(base64(content))), Some("base64"), None),
         },
-    }
-    out.push('}');
-    out
+    };
+    to_json(&ItemAnswer { status, idempotency_status: word, retry_after, body, encoding, omitted })
+}
+
+#[derive(Serialize)]
+struct ItemAnswer<'a> {
+    status: u16,
+    idempotency_status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_after: Option<u64>,
+    body: Option<ItemBody<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    encoding: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted: Option<bool>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ItemBody<'a> {
+    Json(RawJson<'a>),
+    Base64(String),
 }

@@ -2,35 +2,35 @@
 use sha2::{Digest as _, Sha256};
 
 /// A running digest. Every part carries its length (64 bits, big endian) before its bytes.
-pub(crate) struct Digest(Sha256);
+pub(crate) struct LengthPrefixedDigest(Sha256);
 
-impl Digest {
+impl LengthPrefixedDigest {
     /// Starts with `tag`, which names what is digested and its version.
-    pub(crate) fn new(tag: &str) -> Digest {
-        let mut digest = Digest(Sha256::new());
-        digest.part(tag.as_bytes());
+    pub(crate) fn new(tag: &str) -> LengthPrefixedDigest {
+        let mut digest = LengthPrefixedDigest(Sha256::new());
+        digest.add_part(tag.as_bytes());
         digest
     }
 
     /// Adds one part with its length.
-    pub(crate) fn part(&mut self, bytes: &[u8]) {
-        self.raw(&length(bytes.len()));
-        self.raw(bytes);
+    pub(crate) fn add_part(&mut self, bytes: &[u8]) {
+        self.add_raw(&length_prefix(bytes.len()));
+        self.add_raw(bytes);
     }
 
     /// Adds a part that may be missing: missing and empty differ.
-    pub(crate) fn optional(&mut self, bytes: Option<&[u8]>) {
+    pub(crate) fn add_optional(&mut self, bytes: Option<&[u8]>) {
         match bytes {
-            None => self.raw(&[0]),
+            None => self.add_raw(&[0]),
             Some(bytes) => {
-                self.raw(&[1]);
-                self.part(bytes);
+                self.add_raw(&[1]);
+                self.add_part(bytes);
             }
         }
     }
 
     /// Adds bytes without a length: for what prefixes its own parts.
-    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+    pub(crate) fn add_raw(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
@@ -76,7 +76,8 @@ fn letter(six: u32) -> char {
     char::from_u32(first + six).unwrap_or('-')
 }
 
-/// Whether `text` is what [`Digest::finish`] writes: the last of its 43 letters holds four bits of the 256.
+/// Whether `text` is what [`LengthPrefixedDigest::finish`] writes: the last of its 43 letters holds four bits of the
+/// 256.
 pub(crate) fn is_digest(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     text.len() == 43
@@ -85,7 +86,7 @@ pub(crate) fn is_digest(text: &str) -> bool {
 }
 
 /// A length as the eight bytes that stand before a part.
-pub(crate) fn length(bytes: usize) -> [u8; 8] {
+pub(crate) fn length_prefix(bytes: usize) -> [u8; 8] {
     // A usize has at most 64 bits on every target that Rust has.
     (bytes as u64).to_be_bytes()
 }

@@ -7,7 +7,7 @@ use crate::{
 };
 
 /// The header that carries an [`Errand`] from the front to the object. A client cannot send it: the front
-/// removes every field with the prefix first ([`crate::reply::is_internal`]).
+/// removes every field with the prefix first ([`crate::http::fields::is_internal`]).
 pub const ERRAND: &str = "oncekey-errand";
 
 /// What the front asks of an object.

@@ -1,8 +1,10 @@
 //! The fingerprint: a versioned digest of what makes two requests the same.
 
+use std::{error::Error, fmt, str::FromStr};
+
 use crate::{
     content::{Content, ignore::Ignore},
-    digest::{Digest, is_digest},
+    digest::{LengthPrefixedDigest, is_digest},
     http::{media::media_type, target::Target},
 };
 
@@ -15,20 +17,58 @@ pub struct Fingerprint(String);
 
 impl Fingerprint {
     /// The version, a full stop, and the digest in base64url: 45 ASCII characters.
-    pub fn to_text(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         &self.0
     }
+}
 
-    /// Reads what [`Fingerprint::to_text`] gave; `None` for any other text, also of another version.
-    pub fn parse(text: &str) -> Option<Fingerprint> {
-        text.strip_prefix(VERSION).filter(|digest| is_digest(digest)).map(|_| Fingerprint(text.to_owned()))
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
+
+/// Reads what [`Fingerprint::as_str`] gave.
+impl FromStr for Fingerprint {
+    type Err = InvalidFingerprint;
+
+    fn from_str(text: &str) -> Result<Fingerprint, InvalidFingerprint> {
+        let is_fingerprint = text.strip_prefix(VERSION).is_some_and(is_digest);
+        is_fingerprint.then(|| Fingerprint(text.to_owned())).ok_or(InvalidFingerprint)
+    }
+}
+
+/// The text is no fingerprint of the version that is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidFingerprint;
+
+impl fmt::Display for InvalidFingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a fingerprint of this version")
+    }
+}
+
+impl Error for InvalidFingerprint {}
 
 /// Digests a request. Two requests under one scoped key are the same exactly if their fingerprints are equal.
 ///
 /// The media type counts in lower case without its parameters, the codings in lower case. A missing field differs from
 /// an empty one. `field` and `ignore` are as in [`Content::write_canonical`].
+///
+/// ```
+/// use oncekey::{content::{Content, ignore::Ignore}, fingerprint::{Fingerprint, fingerprint}, http::target::Target};
+///
+/// let of = |text: &str| {
+///     let json = Some("application/json");
+///     let target = Target { method: "POST", path_and_query: "/orders" };
+///     let ignore = [Ignore::parse("/sent_at").expect("a pointer")];
+///     fingerprint(&target, json, None, &Content::parse(json, None, text.as_bytes()), "key", &ignore)
+/// };
+/// let first = of(r#"{"amount": 10.0, "sent_at": 1, "key": "k"}"#);
+/// assert_eq!(of(r#"{"sent_at": 2, "amount": 1e1}"#), first);
+/// assert_ne!(of(r#"{"amount": 11}"#), first);
+/// assert_eq!(first.to_string().parse::<Fingerprint>(), Ok(first));
+/// ```
 pub fn fingerprint(
     target: &Target,
     content_type: Option<&str>,
@@ -37,13 +77,13 @@ pub fn fingerprint(
     field: &str,
     ignore: &[Ignore],
 ) -> Fingerprint {
-    let mut digest = Digest::new("oncekey fingerprint 1");
-    digest.part(target.method.as_bytes());
-    digest.part(target.path_and_query.as_bytes());
-    digest.optional(content_type.map(media_type).as_deref().map(str::as_bytes));
+    let mut digest = LengthPrefixedDigest::new("oncekey fingerprint 1");
+    digest.add_part(target.method.as_bytes());
+    digest.add_part(target.path_and_query.as_bytes());
+    digest.add_optional(content_type.map(media_type).as_deref().map(str::as_bytes));
     let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
-    digest.optional(codings.as_deref().map(str::as_bytes));
+    digest.add_optional(codings.as_deref().map(str::as_bytes));
     // Last, since its length is not known before it has been written.
-    content.write_canonical(field, ignore, &mut |bytes| digest.raw(bytes));
+    content.write_canonical(field, ignore, &mut |bytes| digest.add_raw(bytes));
     Fingerprint([VERSION, &digest.finish()].concat())
 }

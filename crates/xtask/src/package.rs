@@ -2,18 +2,17 @@
 
 use std::{
     fs,
-    io::Write,
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context, Result, bail};
-use flate2::{Compression, write::GzEncoder};
 use serde::Deserialize;
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
-use self::panics::Without;
+use self::{built::Built, panics::Without};
 use crate::tools;
 
+mod built;
 mod page;
 mod panics;
 pub mod policy;
@@ -148,18 +147,6 @@ pub fn build_faulty() -> Result<()> {
     Ok(())
 }
 
-/// What one build made.
-pub struct Built {
-    /// The folder that holds it.
-    pub dir: PathBuf,
-    /// gzip size of all that is deployed or loaded, in bytes.
-    pub gzip: usize,
-    /// Raw size of the wasm, in bytes.
-    pub wasm: usize,
-    /// Raw size of the script, in bytes.
-    pub script: usize,
-}
-
 /// Compiles one package into `target/pkg/NAME`.
 pub fn build(package: &Package) -> Result<Built> {
     tools::rust_target("wasm32-unknown-unknown")?;
@@ -187,7 +174,7 @@ pub fn build(package: &Package) -> Result<Built> {
     fs::create_dir_all(&dir)?;
     match package.target {
         Target::Module => worker::assemble(&stage, &wasm, &tools::target_dir().join("pkg/oncekey/oncekey.js"), &dir),
-        Target::Web => page::assemble(package, &stage, &wasm, &dir),
+        Target::Web => page::assemble(&package.krate, &stage, &wasm, &dir),
     }
 }
 
@@ -259,11 +246,4 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     )?;
     fs::write(seen, made_of)?;
     Ok(fs::read(optimised)?)
-}
-
-/// The size after `gzip -9`, in bytes.
-fn gzip_size(bytes: &[u8]) -> Result<usize> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(bytes)?;
-    Ok(encoder.finish()?.len())
 }

@@ -42,7 +42,7 @@ pub fn test(only: &[String]) -> Result<()> {
     bail!("failed: {}", failed.join(", "))
 }
 
-/// The lints of `[workspace.lints]`, on both targets.
+/// The lints of `[workspace.lints]`, on both targets, and those of the docs.
 fn lint() -> Result<()> {
     tools::rust_target("wasm32-unknown-unknown")?;
     tools::run(tools::command("cargo").args(["fmt", "--all", "--check"]))?;
@@ -56,6 +56,11 @@ fn lint() -> Result<()> {
         clippy()
             .args(["--target", "wasm32-unknown-unknown", "-p", "oncekey-worker", "-p", "oncekey-web"])
             .args(["--", "-D", "warnings"]),
+    )?;
+    tools::run(
+        tools::command("cargo")
+            .args(["doc", "--quiet", "--no-deps", "--document-private-items", "--workspace"])
+            .env("RUSTDOCFLAGS", "-D warnings"),
     )
 }
 

@@ -118,6 +118,51 @@ fn imports_name_what_they_bring() {
     check("no wildcard imports", lines_with(&shipped(), &wild));
 }
 
+/// The features with which a crate stands in what `cargo tree` says as `{p} {f}`.
+fn features_of(tree: &str, name: &str) -> Vec<String> {
+    let line = tree.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+    let features = line.split_whitespace().skip(2).flat_map(|features| features.split(','));
+    features.filter(|feature| !feature.is_empty() && *feature != "(*)").map(str::to_owned).collect()
+}
+
+#[test]
+fn features_are_read() {
+    assert_eq!(features_of("a v1\nuuid v1.2.3 rng,std,v4\n", "uuid"), ["rng", "std", "v4"]);
+    assert!(features_of("uuid v1.2.3 \n", "uuid").is_empty());
+}
+
+/// Where type names still occur twice.
+const NOT_YET_UNIQUE: [&str; 1] = ["oncekey"];
+
+#[test]
+fn one_word_has_one_meaning() {
+    let mut twice = Vec::new();
+    for krate in ["oncekey", "oncekey-worker", "oncekey-web"] {
+        let mut seen: std::collections::BTreeMap<String, Vec<String>> = std::collections::BTreeMap::new();
+        let own =
+            shipped().into_iter().filter(|(path, _)| path.starts_with(root().join("crates").join(krate).join("src")));
+        for (path, text) in own {
+            for line in text.lines() {
+                let line = line.trim_start().trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+                let line = line.trim_start_matches("pub ");
+                let kinds = ["struct ", "enum ", "trait "];
+                if let Some(rest) = kinds.iter().find_map(|kind| line.strip_prefix(kind)) {
+                    let name = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap().to_owned();
+                    seen.entry(name).or_default().push(path.display().to_string());
+                }
+            }
+        }
+        assert!(!seen.is_empty(), "{krate}");
+        for (name, places) in seen.into_iter().filter(|(_, places)| places.len() > 1) {
+            println!("{krate}: {name}: {}", places.join(" "));
+            if !NOT_YET_UNIQUE.contains(&krate) {
+                twice.push(format!("{krate}: {name}: {}", places.join(" ")));
+            }
+        }
+    }
+    check("no type name twice in a crate", twice);
+}
+
 #[test]
 fn the_core_cannot_observe_the_world() {
     let tree = Command::new(env!("CARGO"))
@@ -133,7 +178,7 @@ fn the_core_cannot_observe_the_world() {
             "--prefix",
             "none",
             "--format",
-            "{p}",
+            "{p} {f}",
         ])
         .current_dir(root())
         .output()
@@ -141,9 +186,11 @@ fn the_core_cannot_observe_the_world() {
     let tree = String::from_utf8(tree.stdout).unwrap();
     let names: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     assert!(names.contains(&"sha2"), "no tree: {tree}");
-    let shells =
-        ["js-sys", "web-sys", "wasm-bindgen", "worker", "getrandom", "tokio", "chrono", "time", "uuid", "rand"];
+    // What sees a platform, a clock or chance. A random feature of `uuid` would bring one of them in as well; `humantime`
+    // and `httpdate` write the times that they are given.
+    let shells = ["js-sys", "web-sys", "wasm-bindgen", "worker", "getrandom", "tokio", "chrono", "time", "rand"];
     check("no crate of a shell", names.into_iter().filter(|name| shells.contains(name)).map(str::to_owned).collect());
+    check("uuid without its features", features_of(&tree, "uuid"));
     let code: Vec<(PathBuf, String)> =
         shipped().into_iter().filter(|(path, _)| path.starts_with(root().join("crates/oncekey/src"))).collect();
     check(

@@ -4,10 +4,10 @@ use std::rc::Rc;
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
-    batch::{Plan, lines, list, told},
-    http::target::Parts,
-    json::select::elements,
+    answer::{own::GateAnswer, refusal::Refusal},
+    batch::{BatchPlan, batch_head, item_answer, items_of},
+    http::target::UrlParts,
+    json::select::list_elements,
     policy::Route,
 };
 use web_sys::Response;
@@ -27,7 +27,7 @@ pub async fn answer(
     front: &Front<'_>,
     route: &Route,
     place: (&[String], (&[String], &str)),
-    parts: &Parts<'_>,
+    parts: &UrlParts<'_>,
 ) -> Result<Response, Stop> {
     let policy = &front.gate.policy;
     let Body::Whole(_, bytes) = front.read(true, policy.max_content).await? else {
@@ -35,19 +35,19 @@ pub async fn answer(
     };
     let (items, item) = place;
     let (kind, coding) = (front.fields.get("content-type"), front.fields.get("content-encoding"));
-    list(kind, coding, &bytes, items)?;
+    items_of(kind, coding, &bytes, items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
-    let plan = Plan::new(policy, route, item, front.scope(parts), &origin, &front.fields);
+    let plan = BatchPlan::new(policy, route, item, front.scope(parts), &origin, &front.fields);
     let sending = Sending { gate: front.gate.clone(), plan, items: items.to_vec(), bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
-    let answer = message::response(207, lines(), &pipe.readable)?;
+    let answer = message::response(207, batch_head(), &pipe.readable)?;
     wasm_bindgen_futures::spawn_local(sending.run(Out::new(pipe.writer)));
     Ok(answer)
 }
 
 struct Sending {
     gate: Rc<Gate>,
-    plan: Plan,
+    plan: BatchPlan,
     items: Vec<String>,
     bytes: Vec<u8>,
     /// Seconds that a caller may take nothing.
@@ -57,8 +57,8 @@ struct Sending {
 impl Sending {
     async fn run(self, mut out: Out) {
         let policy = &self.gate.policy;
-        let whole = list(Some("application/json"), None, &self.bytes, &self.items);
-        let mut rest = whole.ok().and_then(elements);
+        let whole = items_of(Some("application/json"), None, &self.bytes, &self.items);
+        let mut rest = whole.ok().and_then(list_elements);
         let mut flight = Flight::new(self.gate.clone(), policy.max_stored);
         let mut ready: Vec<(usize, String)> = Vec::new();
         let mut waiting = 0;
@@ -68,7 +68,7 @@ impl Sending {
             while flight.has_room(ready.len(), waiting)
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
-                match self.plan.item(policy, element) {
+                match self.plan.attempt_of_item(policy, element) {
                     Ok(attempt) => {
                         flight.join(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
                     }
@@ -87,7 +87,7 @@ impl Sending {
                     Some(answer) => {
                         let seconds = answer.retry_after.div_ceil(1000);
                         let after = (seconds > 0).then_some(seconds);
-                        told(answer.status, &answer.word, after, answer.content.as_deref())
+                        item_answer(answer.status, &answer.word, after, answer.content.as_deref())
                     }
                 };
                 waiting += text.len();
@@ -121,7 +121,7 @@ impl Sending {
 
 /// An item that the gate itself answers.
 fn of_refusal(refusal: &Refusal) -> String {
-    let Said { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
+    let GateAnswer { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
     let after = refusal.retry_after().map(u64::from);
-    told(status, refusal.word().as_str(), after, Some(content.as_bytes()))
+    item_answer(status, refusal.status_word().as_str(), after, Some(content.as_bytes()))
 }

@@ -1,7 +1,7 @@
 //! Requests that pass: sent on as they are, and their answers back.
 
 use oncekey::{
-    answer::{refusal::Refusal, word::Word},
+    answer::{refusal::Refusal, word::StatusWord},
     http::negotiate,
 };
 use wasm_bindgen::JsValue;
@@ -15,7 +15,7 @@ use crate::{
 
 impl Front<'_> {
     /// Sends the request on and its answer back, both as they are but for the gate's own fields.
-    pub async fn pass(&self, word: Option<Word>, body: Option<&JsValue>) -> Result<Response, Stop> {
+    pub async fn pass(&self, word: Option<StatusWord>, body: Option<&JsValue>) -> Result<Response, Stop> {
         let response = self.forward(body).await?;
         if let Some(word) = word {
             let response = message::passed(&response)?;
@@ -35,7 +35,7 @@ impl Front<'_> {
             return Err(no_origin().into());
         };
         let mut init = RequestInit::to_origin();
-        if self.fields.internal().next().is_some() {
+        if self.fields.internal_names().next().is_some() {
             init.headers = self.stripped()?.into();
         }
         if let Some(body) = body {
@@ -55,7 +55,7 @@ impl Front<'_> {
         let wanted = self.fields.get("access-control-request-method");
         let protected = wanted.is_some_and(|method| policy.route(method, path).is_some());
         let allowed = response.headers().get("access-control-allow-origin")?;
-        if !protected || !negotiate::allows(allowed.as_deref(), self.fields.get("origin")) {
+        if !protected || !negotiate::lets_origin_read(allowed.as_deref(), self.fields.get("origin")) {
             return Ok(response);
         }
         let response = message::passed(&response)?;

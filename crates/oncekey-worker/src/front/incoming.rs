@@ -5,9 +5,9 @@ use std::rc::Rc;
 use js_sys::Uint8Array;
 use oncekey::{
     answer::refusal::Refusal,
-    call::Failed,
+    call::CallFailure,
     errand::Errand,
-    http::{cookie::cookie, fields::Fields, target::Parts},
+    http::{cookie::cookie, fields::Fields, target::UrlParts},
     key::{InvalidKey, scope::Scope, scoped::ScopedKey},
     policy::Attribute,
 };
@@ -75,7 +75,7 @@ impl Front<'_> {
     }
 
     /// Who sends, as far as the policy's scope tells.
-    pub fn scope(&self, parts: &Parts<'_>) -> Scope {
+    pub fn scope(&self, parts: &UrlParts<'_>) -> Scope {
         let mut scope = Scope::new(parts.host);
         for attribute in &self.gate.policy.scope {
             let value = match attribute {
@@ -92,15 +92,15 @@ impl Front<'_> {
     }
 
     /// One call to the key's object.
-    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, Failed> {
-        let headers = self.stripped().map_err(|_| Failed::Unreached)?;
+    pub async fn ask(&self, key: &ScopedKey, errand: &Errand, body: &JsValue) -> Result<Response, CallFailure> {
+        let headers = self.stripped().map_err(|_| CallFailure::Unreached)?;
         ask(self.gate, key, errand, self.request, &headers, body).await
     }
 
     /// The request's head without what the client forged.
     pub fn stripped(&self) -> Result<Headers, Failure> {
         let headers = head::copy(&self.request.headers())?;
-        for name in self.fields.internal() {
+        for name in self.fields.internal_names() {
             headers.delete(name)?;
         }
         Ok(headers)

@@ -1,6 +1,8 @@
 //! The endpoints of machines: who may ask, and whether there is such a machine.
 
-use oncekey::{answer::refusal::Refusal, decide::transition::Given, errand::Order, http::credentials::is_secret};
+use oncekey::{
+    answer::refusal::Refusal, decide::transition::TransitionContent, errand::Order, http::credentials::is_secret,
+};
 use wasm_bindgen::JsValue;
 use web_sys::Response;
 
@@ -30,7 +32,7 @@ pub async fn answer(front: &Front<'_>, method: &str, path: &str) -> Result<Respo
         Some(_) => match front.read(true, limit).await? {
             Body::TooLarge => return Err(Refusal::ContentTooLarge { limit }.into()),
             Body::Whole(body, bytes) => {
-                Given::parse(&bytes)?;
+                TransitionContent::parse(&bytes)?;
                 body
             }
         },

@@ -34,8 +34,8 @@ impl Front<'_> {
     async fn answer(&self, page_module: &JsValue) -> Result<Response, Stop> {
         let url = self.request.url();
         let method = self.request.method();
-        let parts = target::split(&url);
-        let path = target::normal(parts.path);
+        let parts = target::split_url(&url);
+        let path = target::routing_path(parts.path);
         if service::is_own(&path) {
             return service::answer(self, &method, &path, &parts, page_module).await;
         }

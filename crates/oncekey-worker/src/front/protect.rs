@@ -3,15 +3,15 @@
 use oncekey::{
     answer::{
         refusal::Refusal,
-        word::{Reason, Word},
+        word::{BypassReason, StatusWord},
     },
-    call::Failed,
+    call::CallFailure,
     content::{Content, choose_key, may_hold_key},
     errand::Errand,
     fingerprint::fingerprint,
     http::{
         negotiate,
-        target::{Parts, Target},
+        target::{Target, UrlParts},
     },
     key::scoped::ScopedKey,
     policy::{Mode, Route, StoreFailure},
@@ -30,7 +30,7 @@ use crate::{
 };
 
 impl Front<'_> {
-    pub async fn protect(&self, route: &Route, method: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+    pub async fn protect(&self, route: &Route, method: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
         if let Mode::Batch { items, item_key, item_path } = &route.mode {
@@ -40,18 +40,18 @@ impl Front<'_> {
         let content_type = self.fields.get("content-type");
         let content_encoding = self.fields.get("content-encoding");
         if header.is_none() && !may_hold_key(content_type, content_encoding) {
-            return self.without_key(route, Reason::NoKey, None).await;
+            return self.without_key(route, BypassReason::NoKey, None).await;
         }
         let (body, bytes) = match self.read(header.is_some(), policy.max_content).await? {
             Body::Whole(body, bytes) => (body, bytes),
             Body::TooLarge if header.is_some() || route.require => {
                 return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
             }
-            Body::TooLarge => return self.without_key(route, Reason::ContentTooLarge, None).await,
+            Body::TooLarge => return self.without_key(route, BypassReason::ContentTooLarge, None).await,
         };
         let content = Content::parse(content_type, content_encoding, &bytes);
         let Some(key) = choose_key(header, &content, &policy.field)? else {
-            return self.without_key(route, Reason::NoKey, Some(&body)).await;
+            return self.without_key(route, BypassReason::NoKey, Some(&body)).await;
         };
         let scoped_key = ScopedKey::derive(&self.scope(parts), &key)?;
         let fingerprint = fingerprint(
@@ -72,23 +72,23 @@ impl Front<'_> {
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.ask(&scoped_key, &errand, &body).await {
             Ok(response) => Ok(self.decoded(response)?),
-            Err(Failed::Unreached) if policy.store_failure == StoreFailure::Open => {
-                self.pass(Some(Word::Bypassed(Reason::StoreUnavailable)), Some(&body)).await
+            Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
+                self.pass(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
-            Err(Failed::Unreached | Failed::InDoubt) => Err(Refusal::StoreUnavailable.into()),
+            Err(CallFailure::Unreached | CallFailure::InDoubt) => Err(Refusal::StoreUnavailable.into()),
         }
     }
 
     /// A request without a key: refused where one is required, else passed on unprotected.
-    async fn without_key(&self, route: &Route, reason: Reason, body: Option<&JsValue>) -> Result<Response, Stop> {
+    async fn without_key(&self, route: &Route, reason: BypassReason, body: Option<&JsValue>) -> Result<Response, Stop> {
         if route.require {
             return Err(match reason {
-                Reason::ContentTooLarge => Refusal::ContentTooLarge { limit: self.gate.policy.max_content },
-                Reason::NoKey | Reason::StoreUnavailable | Reason::Batch => Refusal::KeyMissing,
+                BypassReason::ContentTooLarge => Refusal::ContentTooLarge { limit: self.gate.policy.max_content },
+                BypassReason::NoKey | BypassReason::StoreUnavailable | BypassReason::Batch => Refusal::KeyMissing,
             }
             .into());
         }
-        self.pass(Some(Word::Bypassed(reason)), body).await
+        self.pass(Some(StatusWord::Bypassed(reason)), body).await
     }
 
     /// An answer kept in a coding that the caller does not take is sent without it.

@@ -1,9 +1,9 @@
 //! The gate's own endpoints: the published policy, the browser module, peek and release.
 
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     errand::{Errand, MAX_PEEK_WAIT},
-    http::{credentials::is_secret, lines::Lines, percent::decode_segment, target::Parts},
+    http::{credentials::is_secret, lines::HeaderLines, percent::decode_segment, target::UrlParts},
     key::{Key, scoped::ScopedKey},
 };
 use wasm_bindgen::JsValue;
@@ -35,13 +35,13 @@ pub async fn answer(
     front: &Front<'_>,
     method: &str,
     path: &str,
-    parts: &Parts<'_>,
+    parts: &UrlParts<'_>,
     page_module: &JsValue,
 ) -> Result<Response, Stop> {
     let read = matches!(method, "GET" | "HEAD");
     if path == POLICY {
         return if read {
-            Ok(message::said(Said::published(front.gate.policy.published()))?)
+            Ok(message::said(GateAnswer::policy(front.gate.policy.published()))?)
         } else {
             only("GET, HEAD")
         };
@@ -69,7 +69,7 @@ fn only(allow: &'static str) -> Result<Response, Stop> {
 }
 
 fn module(page_module: &JsValue) -> Result<Response, Stop> {
-    let mut lines = Lines::default();
+    let mut lines = HeaderLines::default();
     lines.push("content-type", "text/javascript; charset=utf-8");
     lines.push("cache-control", "public, max-age=300");
     lines.push("x-content-type-options", "nosniff");
@@ -78,7 +78,7 @@ fn module(page_module: &JsValue) -> Result<Response, Stop> {
 }
 
 /// What became of a key, for the caller who sent it.
-async fn peek(front: &Front<'_>, name: &str, parts: &Parts<'_>) -> Result<Response, Stop> {
+async fn peek(front: &Front<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
     let key = if name.starts_with('"') { Key::from_header(name) } else { Key::from_content(name) }?;
     let scoped_key = ScopedKey::derive(&front.scope(parts), &key)?;
     let wait = parts
@@ -100,7 +100,7 @@ async fn release(front: &Front<'_>, name: &str) -> Result<Response, Stop> {
     if !is_secret(given, &secret) {
         return Err(Refusal::Unauthorized.into());
     }
-    let scoped_key = ScopedKey::parse(name.trim_matches('"')).ok_or(Refusal::NothingRemembered)?;
+    let scoped_key = name.trim_matches('"').parse::<ScopedKey>().map_err(|_| Refusal::NothingRemembered)?;
     ask(front, &scoped_key, &Errand::Release).await
 }
 

@@ -5,8 +5,10 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
-    decide::accepted::{self, Accepting, Ring, accept, asked, ring},
+    answer::{own::GateAnswer, refusal::Refusal},
+    decide::accepted::{
+        self, AcceptDecision, DeliveryDecision, decide_accept, decide_after_delivery_probe, decide_delivery,
+    },
     http::fields::Fields,
     stored::{
         attempt::Attempt,
@@ -45,18 +47,18 @@ impl Object {
             return self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None);
         };
         let now = clock();
-        match accept(record.as_ref(), owner(&self.live), attempt, now) {
-            Accepting::Store(record) => {
+        match decide_accept(record.as_ref(), owner(&self.live), attempt, now) {
+            AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
                 let head = Held::keep(&request.method(), &request.url(), &fields);
                 // The alarm first and the record last: should either fail, nothing is accepted.
                 self.store.wake_at(now)?;
                 self.store.hold(&head, &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                message::said(Said::queued(&attempt.scoped_key))
+                message::said(GateAnswer::queued(&attempt.scoped_key))
             }
-            Accepting::Duplicate => message::said(Said::duplicate(&attempt.scoped_key)),
-            Accepting::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
+            AcceptDecision::Duplicate => message::said(GateAnswer::duplicate(&attempt.scoped_key)),
+            AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }
 
@@ -77,34 +79,44 @@ impl Object {
             // It was claimed under an alarm that is due now: what it said has expired.
             Found::Unreadable => None,
         };
-        let decided = ring(record.as_ref(), owner(&self.live), now);
-        let Ring::Ask { delivery, path } = decided else {
+        let decided = decide_delivery(record.as_ref(), owner(&self.live), now);
+        let DeliveryDecision::Probe { delivery, path } = decided else {
             return self.follow(decided, &row).await;
         };
         let Some((head, _)) = self.store.held()? else {
             return self.store.clear();
         };
-        self.store.wake_at(accepted::alarm(&Record::Accepted(delivery.clone()), now))?;
+        self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery.clone()), now))?;
         let (found, answer, bytes) = self.ask(&message::held_request(&head)?, &delivery.attempt, &path).await;
         let kept = if bytes.is_some() { Kept::Reply(answer) } else { Kept::Tombstone { status: answer.status } };
         let row = self.store.load()?;
         let Found::Readable(record) = row.found() else {
             return Ok(());
         };
-        match asked(record.as_ref(), &delivery, owner(&self.live), found, kept, clock::chance(), clock()) {
-            Ring::Store(record) => self.put(&record, bytes.as_ref(), &row),
+        match decide_after_delivery_probe(
+            record.as_ref(),
+            &delivery,
+            owner(&self.live),
+            found,
+            kept,
+            clock::chance(),
+            clock(),
+        ) {
+            DeliveryDecision::Store(record) => self.put(&record, bytes.as_ref(), &row),
             decided => self.follow(decided, &row).await,
         }
     }
 
-    async fn follow(&self, decided: Ring, row: &Row) -> Result<(), Failure> {
+    async fn follow(&self, decided: DeliveryDecision, row: &Row) -> Result<(), Failure> {
         match decided {
-            Ring::Delete => self.store.clear(),
-            Ring::Nothing => Ok(()),
-            Ring::Later(at) => self.store.wake_at(at),
-            Ring::Store(record) => self.put(&record, None, row),
-            Ring::Deliver(delivery) => self.deliver(delivery, row).await,
-            Ring::Ask { delivery, .. } => self.store.wake_at(accepted::alarm(&Record::Accepted(delivery), clock())),
+            DeliveryDecision::Delete => self.store.clear(),
+            DeliveryDecision::Nothing => Ok(()),
+            DeliveryDecision::Later(at) => self.store.wake_at(at),
+            DeliveryDecision::Store(record) => self.put(&record, None, row),
+            DeliveryDecision::Deliver(delivery) => self.deliver(delivery, row).await,
+            DeliveryDecision::Probe { delivery, .. } => {
+                self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery), clock()))
+            }
         }
     }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use futures_util::future::select;
 use js_sys::{ArrayBuffer, Promise};
 use oncekey::{
-    answer::{refusal::Refusal, word::Word},
+    answer::{refusal::Refusal, word::StatusWord},
     decide::{
-        alarm::alarm,
-        attempt::{Decision, Probed, decide, probed_since},
+        alarm::first_alarm,
+        attempt::{AfterProbe, Decision, decide, decide_since_probe},
     },
     stored::{
         attempt::Attempt,
@@ -49,7 +49,7 @@ impl Object {
                     None => content = Some(read(request).await?),
                 },
                 Decision::Replay { head, expires } => {
-                    return message::answer(&head, Word::Replayed, Some(expires), &self.store.content(&row)?);
+                    return message::answer(&head, StatusWord::Replayed, Some(expires), &self.store.content(&row)?);
                 }
                 Decision::Wait { seconds } => {
                     self.ended_within(seconds).await;
@@ -71,14 +71,16 @@ impl Object {
                         return self.refuse(request, &Refusal::OutcomeUnknown { status: None }, None);
                     };
                     let owner = owner(&self.live);
-                    match probed_since(asked.as_ref(), record.as_ref(), owner, attempt, found, kept, clock()) {
-                        Probed::Store(record) => {
+                    match decide_since_probe(asked.as_ref(), record.as_ref(), owner, attempt, found, kept, clock()) {
+                        AfterProbe::Store(record) => {
                             self.store.save(&record, bytes.as_ref(), &row)?;
                             self.store.wake_at(record.expires())?;
                         }
-                        Probed::Execute(claim) => return self.execute(request, attempt, claim, &body, &row).await,
-                        Probed::Refuse { refusal, expires } => return self.refuse(request, &refusal, Some(expires)),
-                        Probed::Moved => {}
+                        AfterProbe::Execute(claim) => return self.execute(request, attempt, claim, &body, &row).await,
+                        AfterProbe::Refuse { refusal, expires } => {
+                            return self.refuse(request, &refusal, Some(expires));
+                        }
+                        AfterProbe::Moved => {}
                     }
                     content = Some(body);
                 }
@@ -101,7 +103,7 @@ impl Object {
         let abort = AbortController::new()?;
         let init = to_origin(request, attempt, content, &abort)?;
         // The alarm first: should it fail, nothing is claimed.
-        self.store.wake_at(alarm(&claim, clock()))?;
+        self.store.wake_at(first_alarm(&claim, clock()))?;
         self.store.save(&Record::Claimed(claim.clone()), None, row)?;
         self.live.set_running(claim.generation);
         self.live.set_latest(claim.generation);

@@ -9,10 +9,12 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
-    answer::{head::Head, refusal::Refusal, word::Word},
+    answer::{head::ReplyHead, refusal::Refusal, word::StatusWord},
     decide::{
         accepted,
-        outcome::{Course, Settlement, Then, broken, course, settle},
+        outcome::{
+            EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, settle_attempt,
+        },
     },
     http::fields::Fields,
     stored::{
@@ -124,10 +126,10 @@ impl Effect {
     async fn answered(&self, response: &Response, watch: &Watch) {
         let status = response.status();
         let fields = Fields::new(head::pairs(&response.headers()));
-        let head = Head::keep(status, &fields);
-        let (word, then) = match course(Some(status), &self.attempt.terms) {
-            Course::Pass { word, then } => (word, then),
-            course @ Course::Refuse { .. } => {
+        let head = ReplyHead::keep(status, &fields);
+        let (word, then) = match outcome_of_status(Some(status), &self.attempt.terms) {
+            EffectOutcome::Pass { word, then } => (word, then),
+            course @ EffectOutcome::Refuse { .. } => {
                 self.abort.abort();
                 return self.instead(course, &head, watch);
             }
@@ -187,8 +189,8 @@ impl Effect {
     #[expect(clippy::too_many_arguments, reason = "the state of a read that is half done")]
     async fn stream(
         &self,
-        head: &Head,
-        then: Then,
+        head: &ReplyHead,
+        then: RecordChange,
         mut content: Content,
         mut out: Out,
         mut came: Heard,
@@ -212,8 +214,8 @@ impl Effect {
                 }
                 Chunk::End if content.may_end() => break,
                 Chunk::End | Chunk::Broken => {
-                    let (Course::Pass { then, .. } | Course::Refuse { then, .. }) =
-                        broken(head.status, &self.attempt.terms);
+                    let (EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. }) =
+                        outcome_of_broken_answer(head.status, &self.attempt.terms);
                     self.settle(then, head, None, false);
                     self.abort.abort();
                     out.abort();
@@ -234,22 +236,22 @@ impl Effect {
     }
 
     /// Content that broke off before the caller saw any of the answer.
-    fn cut_off(&self, head: &Head, watch: &Watch) {
+    fn cut_off(&self, head: &ReplyHead, watch: &Watch) {
         self.abort.abort();
-        self.instead(broken(head.status, &self.attempt.terms), head, watch);
+        self.instead(outcome_of_broken_answer(head.status, &self.attempt.terms), head, watch);
     }
 
     /// No answer.
     fn without_content(&self, watch: &Watch) {
-        self.instead(course(None, &self.attempt.terms), &Head::bare(0), watch);
+        self.instead(outcome_of_status(None, &self.attempt.terms), &ReplyHead::without_lines(0), watch);
     }
 
     /// The gate answers in the origin's place.
-    fn instead(&self, course: Course, head: &Head, watch: &Watch) {
+    fn instead(&self, course: EffectOutcome, head: &ReplyHead, watch: &Watch) {
         let (refusal, then) = match course {
-            Course::Refuse { refusal, then } => (refusal, then),
+            EffectOutcome::Refuse { refusal, then } => (refusal, then),
             // A status that never consumes a key, without its content: nothing ran, and the next attempt may.
-            Course::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(head.status) }, then),
+            EffectOutcome::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(head.status) }, then),
         };
         let expires = self.settle(then, head, None, false);
         if let Some(caller) = watch.caller() {
@@ -267,7 +269,14 @@ impl Effect {
     }
 
     /// The whole answer is there.
-    fn complete(&self, head: &Head, word: Word, then: Then, content: Option<&Content>, watch: &Watch) {
+    fn complete(
+        &self,
+        head: &ReplyHead,
+        word: StatusWord,
+        then: RecordChange,
+        content: Option<&Content>,
+        watch: &Watch,
+    ) {
         let expires = self.settle(then, head, content, true);
         if let Some(caller) = watch.caller() {
             let body = content.map_or(JsValue::NULL, |content| content.whole().into());
@@ -277,7 +286,7 @@ impl Effect {
 
     /// Moves the record; says until when something is remembered. A store that fails leaves the claim, which then
     /// has no owner: its fate is unknown, and nothing runs twice.
-    fn settle(&self, then: Then, head: &Head, content: Option<&Content>, whole: bool) -> Option<u64> {
+    fn settle(&self, then: RecordChange, head: &ReplyHead, content: Option<&Content>, whole: bool) -> Option<u64> {
         let row = self.store.load().ok()?;
         let Found::Readable(record) = row.found() else {
             return None;
@@ -289,13 +298,13 @@ impl Effect {
         };
         let (now, old) = (clock(), record.as_ref());
         let settlement = if self.accepted {
-            let answer = accepted::Heard {
+            let answer = accepted::DeliveryAnswer {
                 status: whole.then_some(head.status),
                 retry_after: clock::retry_after(head.get("retry-after"), now),
             };
-            accepted::settle(old, &self.claim, then, kept, answer, clock::chance(), now)
+            accepted::settle_delivery(old, &self.claim, then, kept, answer, clock::chance(), now)
         } else {
-            settle(old, &self.claim, then, kept, now)
+            settle_attempt(old, &self.claim, then, kept, now)
         };
         match settlement {
             Settlement::Late => None,
@@ -317,7 +326,7 @@ impl Effect {
 }
 
 /// Sends the head, with a pipe for the content; nothing where the caller has gone.
-fn begin(head: &Head, word: Word, length: Option<u64>, watch: &Watch) -> Out {
+fn begin(head: &ReplyHead, word: StatusWord, length: Option<u64>, watch: &Watch) -> Out {
     let Some(caller) = watch.caller() else {
         return Out::nowhere();
     };

@@ -1,10 +1,10 @@
 //! Peek and release.
 
 use oncekey::{
-    answer::{peek::Peek, refusal::Refusal},
-    decide::look::{self, Release},
+    answer::{peek::PeekState, refusal::Refusal},
+    decide::look::{self, ReleaseDecision},
     errand::MAX_PEEK_WAIT,
-    http::{lines::Lines, negotiate::Audience},
+    http::{lines::HeaderLines, negotiate::Audience},
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
@@ -15,18 +15,18 @@ use crate::{
 };
 
 impl Object {
-    pub async fn peek(&self, wait: u32) -> Result<Peek, Failure> {
-        let look = || -> Result<Peek, Failure> {
+    pub async fn peek(&self, wait: u32) -> Result<PeekState, Failure> {
+        let look = || -> Result<PeekState, Failure> {
             Ok(match self.store.load()?.found() {
-                Found::Readable(record) => look::peek(record.as_ref(), owner(&self.live), clock()),
-                Found::Unreadable => Peek::Unknown { expires: clock() },
+                Found::Readable(record) => look::peek_record(record.as_ref(), owner(&self.live), clock()),
+                Found::Unreadable => PeekState::Unknown { expires: clock() },
             })
         };
         let ends = clock() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
         loop {
             let found = look()?;
             let left = ends.saturating_sub(clock());
-            if found != Peek::Running || left == 0 {
+            if found != PeekState::Running || left == 0 {
                 return Ok(found);
             }
             // What was accepted may be delivered several times until it has ended.
@@ -37,20 +37,20 @@ impl Object {
     pub fn release(&self) -> Result<Response, Failure> {
         let (release, generation) = match self.store.load()?.found() {
             Found::Readable(record) => (
-                look::release(record.as_ref(), owner(&self.live), clock()),
+                look::decide_release(record.as_ref(), owner(&self.live), clock()),
                 record.map_or(0, |record| record.claim().generation),
             ),
-            Found::Unreadable => (Release::Done, 0),
+            Found::Unreadable => (ReleaseDecision::Done, 0),
         };
         let refusal = match release {
-            Release::Done => {
+            ReleaseDecision::Done => {
                 // The next claim must not look like the one that is forgotten here.
                 self.live.set_latest(self.live.latest().max(generation));
                 self.store.clear()?;
-                return message::response(204, Lines::default(), &JsValue::NULL);
+                return message::response(204, HeaderLines::default(), &JsValue::NULL);
             }
-            Release::Absent => Refusal::NothingRemembered,
-            Release::Running => Refusal::StillRunning,
+            ReleaseDecision::Absent => Refusal::NothingRemembered,
+            ReleaseDecision::Running => Refusal::StillRunning,
         };
         message::said(refusal.render(&Audience::default(), None))
     }

@@ -14,7 +14,7 @@ mod store;
 mod watch;
 
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal},
     errand::Errand,
     http::negotiate::Audience,
 };
@@ -37,7 +37,7 @@ impl Object {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Some(Errand::Peek { wait }) => message::said(Said::peek(self.peek(wait).await?)),
+            Some(Errand::Peek { wait }) => message::said(GateAnswer::peek(self.peek(wait).await?)),
             Some(Errand::Release) => self.release(),
             None => message::said(Refusal::NoSuchEndpoint.render(&Audience::default(), None)),
         }

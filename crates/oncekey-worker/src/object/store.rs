@@ -172,7 +172,7 @@ impl Store {
 
     /// What an accepted request calls for after its record was saved: the alarm, and no request once it has ended.
     pub fn moved(&self, record: &Record, now: u64) -> Result<(), Failure> {
-        self.wake_at(accepted::alarm(record, now))?;
+        self.wake_at(accepted::next_alarm(record, now))?;
         if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.let_go() }
     }
 

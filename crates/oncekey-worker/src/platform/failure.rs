@@ -1,6 +1,6 @@
 //! A platform call that threw or rejected.
 
-use oncekey::call::Fault;
+use oncekey::call::CallFault;
 use wasm_bindgen::{JsCast, JsValue};
 
 /// A platform call that threw or rejected.
@@ -14,9 +14,9 @@ impl Failure {
     }
 
     /// What the platform says of a failed call to an object.
-    pub fn fault(&self) -> Fault {
+    pub fn fault(&self) -> CallFault {
         let flag = |name: &str| js_sys::Reflect::get(&self.0, &JsValue::from_str(name)).is_ok_and(|v| v.is_truthy());
-        Fault {
+        CallFault {
             overloaded: flag("overloaded"),
             retryable: flag("retryable"),
             remote: flag("remote"),

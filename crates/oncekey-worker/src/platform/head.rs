@@ -2,10 +2,10 @@
 
 use js_sys::{Array, JSON, JsString};
 use oncekey::{
-    answer::word::Word,
+    answer::word::StatusWord,
     http::{
         fields::{EXPOSED, Fields},
-        lines::Lines,
+        lines::HeaderLines,
     },
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -78,7 +78,7 @@ pub fn copy(headers: &Headers) -> Result<Headers, Failure> {
 }
 
 /// Header lines as the platform takes them.
-pub fn list(lines: Lines) -> Result<JsValue, Failure> {
+pub fn list(lines: HeaderLines) -> Result<JsValue, Failure> {
     Ok(JSON::parse(&lines.into_json())?)
 }
 
@@ -104,7 +104,7 @@ pub fn remove_errand(headers: &Headers) {
 
 /// Puts the gate's word in the place of whatever the origin said in its fields, and lets those read it who may read
 /// the rest.
-pub fn set_status(headers: &Headers, word: Word) -> Result<(), Failure> {
+pub fn set_status(headers: &Headers, word: StatusWord) -> Result<(), Failure> {
     let lists = headers.unchecked_ref::<Lists>();
     REPLAYED.with(|name| lists.delete_line(name));
     EXPIRES.with(|name| lists.delete_line(name));

@@ -1,8 +1,8 @@
 //! Requests and responses of the gate's own making.
 
 use oncekey::{
-    answer::{head::Head, own::Said, word::Word},
-    http::{fields::has_no_content, lines::Lines},
+    answer::{head::ReplyHead, own::GateAnswer, word::StatusWord},
+    http::{fields::has_no_content, lines::HeaderLines},
     stored::request::Held,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
@@ -39,19 +39,19 @@ pub fn own_request(url: &str, init: &RequestInit) -> Result<Request, Failure> {
 }
 
 /// A response of exactly these lines and bytes; `body` counts only where the status allows content.
-pub fn response(status: u16, lines: Lines, body: &JsValue) -> Result<Response, Failure> {
+pub fn response(status: u16, lines: HeaderLines, body: &JsValue) -> Result<Response, Failure> {
     let init = ResponseInit::coded(status, head::list(lines)?);
     let body = if has_no_content(status) { &JsValue::NULL } else { body };
     Ok(AnyResponse::with(body, &init.to_js()?)?.unchecked_into())
 }
 
 /// An answer from its kept head.
-pub fn answer(head: &Head, word: Word, expires: Option<u64>, body: &JsValue) -> Result<Response, Failure> {
-    response(head.status, head.sent(word, expires), body)
+pub fn answer(head: &ReplyHead, word: StatusWord, expires: Option<u64>, body: &JsValue) -> Result<Response, Failure> {
+    response(head.status, head.lines_to_send(word, expires), body)
 }
 
 /// An answer of the gate's own.
-pub fn said(said: Said) -> Result<Response, Failure> {
+pub fn said(said: GateAnswer) -> Result<Response, Failure> {
     response(said.status, said.lines, &JsValue::from_str(&said.content))
 }
 

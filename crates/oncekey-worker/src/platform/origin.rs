@@ -30,7 +30,7 @@ impl Origin {
             return value.is_object().then(|| Self::Service(value.unchecked_into()));
         };
         let url = url.trim_end_matches('/');
-        (!oncekey::http::target::split(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
+        (!oncekey::http::target::split_url(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
@@ -39,7 +39,7 @@ impl Origin {
             Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
             Self::Url(base) => {
                 let url = request.url();
-                let path = oncekey::http::target::split(&url).path_and_query;
+                let path = oncekey::http::target::split_url(&url).path_and_query;
                 init.method = Some(request.method());
                 if init.headers.is_undefined() {
                     init.headers = request.headers().into();

@@ -2,7 +2,7 @@
 
 /// What a status tells about the effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum StatusClass {
     /// 2xx, 3xx: it happened, or will.
     Done,
     /// 4xx but those below: it was refused.
@@ -18,14 +18,22 @@ pub enum Class {
 }
 
 /// Sorts an origin's status. A status outside 200 to 599 is no final answer (RFC 9110 §15).
-pub fn classify(status: u16) -> Class {
+///
+/// ```
+/// use oncekey::answer::class::{StatusClass, classify};
+///
+/// assert_eq!(classify(201), StatusClass::Done);
+/// assert_eq!(classify(429), StatusClass::NeverConsumes);
+/// assert_eq!(classify(504), StatusClass::Unanswered);
+/// ```
+pub fn classify(status: u16) -> StatusClass {
     match status {
-        408 | 502 | 504 | 520 | 522 | 524 => Class::Unanswered,
-        401 | 403 | 407 | 425 | 429 | 503 => Class::NeverConsumes,
-        521 | 523 | 525 | 526 | 530 => Class::NeverReached,
-        200..=399 => Class::Done,
-        400..=499 => Class::Declined,
-        500..=599 => Class::Ambiguous,
-        _ => Class::Unanswered,
+        408 | 502 | 504 | 520 | 522 | 524 => StatusClass::Unanswered,
+        401 | 403 | 407 | 425 | 429 | 503 => StatusClass::NeverConsumes,
+        521 | 523 | 525 | 526 | 530 => StatusClass::NeverReached,
+        200..=399 => StatusClass::Done,
+        400..=499 => StatusClass::Declined,
+        500..=599 => StatusClass::Ambiguous,
+        _ => StatusClass::Unanswered,
     }
 }

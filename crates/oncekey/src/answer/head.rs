@@ -1,31 +1,31 @@
 //! Status and header lines of an answer, as they are kept and sent.
 
 use crate::{
-    answer::word::Word,
+    answer::word::StatusWord,
     http::{
         date::{self, Millis},
-        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, is_kept},
-        lines::Lines,
+        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, may_be_kept},
+        lines::HeaderLines,
     },
 };
 
 /// Status and header lines of an answer, as they are kept and sent: the first answer is made of it as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Head {
+pub struct ReplyHead {
     /// 200 to 599.
     pub status: u16,
     /// `name:value\n` for each line, names in lower case.
     pub lines: String,
 }
 
-impl Head {
+impl ReplyHead {
     /// Keeps what may be kept.
     pub fn keep(status: u16, fields: &Fields) -> Self {
         let connections = fields.pairs().filter(|(name, _)| *name == "connection");
         let named: Vec<&str> = connections.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
         let is_named = |name: &str| named.iter().any(|named| named.eq_ignore_ascii_case(name));
         let mut lines = String::new();
-        for (name, value) in fields.pairs().filter(|(name, _)| is_kept(name) && !is_named(name)) {
+        for (name, value) in fields.pairs().filter(|(name, _)| may_be_kept(name) && !is_named(name)) {
             lines.push_str(name);
             lines.push(':');
             lines.push_str(value);
@@ -35,7 +35,7 @@ impl Head {
     }
 
     /// Of an answer whose fields are not kept.
-    pub fn bare(status: u16) -> Self {
+    pub fn without_lines(status: u16) -> Self {
         Self { status, lines: String::new() }
     }
 
@@ -55,17 +55,17 @@ impl Head {
     }
 
     /// The lines to send, with the gate's own.
-    pub fn sent(&self, word: Word, expires: Option<Millis>) -> Lines {
-        let mut lines = Lines::default();
+    pub fn lines_to_send(&self, word: StatusWord, expires: Option<Millis>) -> HeaderLines {
+        let mut lines = HeaderLines::default();
         for (name, value) in self.pairs() {
             lines.push(name, value);
         }
         lines.push(STATUS, word.as_str());
-        if word == Word::Replayed {
+        if word == StatusWord::Replayed {
             lines.push(REPLAYED, "true");
         }
         if let Some(at) = expires {
-            lines.push(EXPIRES, &date::http(at));
+            lines.push(EXPIRES, &date::http_date(at));
         }
         if self.get("access-control-allow-origin").is_some() {
             lines.push("access-control-expose-headers", EXPOSED);

@@ -1,58 +1,50 @@
 //! What the gate says itself where nothing is refused.
 
-use std::fmt::Write;
+use serde::Serialize;
 
 use crate::{
-    answer::{peek::Peek, word::Word},
-    http::{date, fields::STATUS, lines::Lines},
-    json::write::quote,
+    answer::{peek::PeekState, word::StatusWord},
+    http::{date, fields::STATUS, lines::HeaderLines},
+    json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
 };
 
 /// An answer of the gate's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Said {
+pub struct GateAnswer {
     /// HTTP status.
     pub status: u16,
     /// Header lines.
-    pub lines: Lines,
+    pub lines: HeaderLines,
     /// Content.
     pub content: String,
 }
 
-impl Said {
+impl GateAnswer {
     /// JSON that must not be cached.
     pub fn json(content: String) -> Self {
-        let mut lines = Lines::default();
+        let mut lines = HeaderLines::default();
         lines.push("content-type", "application/json");
         lines.push("cache-control", "no-store");
         Self { status: 200, lines, content }
     }
 
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
-    pub fn peek(peek: Peek) -> Self {
+    pub fn peek(peek: PeekState) -> Self {
         let (state, status, expires) = match peek {
-            Peek::Absent => ("absent", None, None),
-            Peek::Running => ("running", None, None),
-            Peek::Completed { status, expires } => ("completed", Some(status), Some(expires)),
-            Peek::Unknown { expires } => ("unknown", None, Some(expires)),
+            PeekState::Absent => ("absent", None, None),
+            PeekState::Running => ("running", None, None),
+            PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
+            PeekState::Unknown { expires } => ("unknown", None, Some(expires)),
         };
-        let mut out = format!("{{\"state\":\"{state}\"");
-        if let Some(status) = status {
-            let _ = write!(out, ",\"status\":{status}");
-        }
-        if let Some(at) = expires {
-            let _ = write!(out, ",\"expires\":\"{}\"", date::rfc3339(at));
-        }
-        out.push('}');
-        Self::json(out)
+        Self::json(to_json(&PeekJson { state, status, expires: expires.map(date::rfc3339) }))
     }
 }
 
-impl Said {
+impl GateAnswer {
     /// The policy document, which every page may read and caches may keep for a minute.
-    pub fn published(content: String) -> Self {
-        let mut lines = Lines::default();
+    pub fn policy(content: String) -> Self {
+        let mut lines = HeaderLines::default();
         lines.push("content-type", "application/json");
         lines.push("cache-control", "public, max-age=60");
         lines.push("access-control-allow-origin", "*");
@@ -60,48 +52,65 @@ impl Said {
     }
 }
 
-impl Said {
+impl GateAnswer {
     /// 200 `{"state":…,"won":…}`.
-    pub fn moved(state: &str, won: bool) -> Self {
-        let mut content = String::from("{\"state\":");
-        quote(state, &mut content);
-        content.push_str(if won { ",\"won\":true}" } else { ",\"won\":false}" });
-        Self::json(content)
+    pub fn transition(state: &str, won: bool) -> Self {
+        Self::json(to_json(&TransitionJson { state, won }))
     }
 
-    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries, parted by
-    /// commas.
-    pub fn entity(state: &str, version: u32, history: &str) -> Self {
-        let mut content = String::from("{\"state\":");
-        quote(state, &mut content);
-        for part in [",\"version\":", &version.to_string(), ",\"history\":[", history, "]}"] {
-            content.push_str(part);
-        }
-        Self::json(content)
+    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries as stored, each
+    /// JSON already.
+    pub fn entity(state: &str, version: u32, history: &[String]) -> Self {
+        let history = history.iter().map(|entry| RawJson(entry)).collect();
+        Self::json(to_json(&EntityJson { state, version, history }))
     }
 }
 
-impl Said {
+impl GateAnswer {
     /// 202 `{"status":"queued","id":…}`: the request is kept and will be delivered.
     pub fn queued(key: &ScopedKey) -> Self {
-        accepted("queued", key, Word::Accepted)
+        accepted_answer("queued", key, StatusWord::Accepted)
     }
 
     /// 202 `{"status":"duplicate_ignored","id":…}`: the request was accepted before.
     pub fn duplicate(key: &ScopedKey) -> Self {
-        accepted("duplicate_ignored", key, Word::Replayed)
+        accepted_answer("duplicate_ignored", key, StatusWord::Replayed)
     }
 }
 
-fn accepted(status: &str, key: &ScopedKey, word: Word) -> Said {
-    let mut lines = Lines::default();
+fn accepted_answer(status: &str, key: &ScopedKey, word: StatusWord) -> GateAnswer {
+    let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, word.as_str());
-    let mut content = String::from("{\"status\":");
-    quote(status, &mut content);
-    content.push_str(",\"id\":");
-    quote(key.as_str(), &mut content);
-    content.push('}');
-    Said { status: 202, lines, content }
+    let content = to_json(&AcceptedJson { status, id: key.as_str() });
+    GateAnswer { status: 202, lines, content }
+}
+
+#[derive(Serialize)]
+struct PeekJson {
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires: Option<String>,
+}
+
+#[derive(Serialize)]
+struct TransitionJson<'a> {
+    state: &'a str,
+    won: bool,
+}
+
+#[derive(Serialize)]
+struct EntityJson<'a> {
+    state: &'a str,
+    version: u32,
+    history: Vec<RawJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct AcceptedJson<'a> {
+    status: &'a str,
+    id: &'a str,
 }

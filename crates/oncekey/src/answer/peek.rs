@@ -4,7 +4,7 @@ use crate::http::date::Millis;
 
 /// What a peek says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peek {
+pub enum PeekState {
     /// Nothing is remembered.
     Absent,
     /// The first request runs.

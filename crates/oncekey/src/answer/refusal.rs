@@ -1,15 +1,18 @@
 //! Refusals: what is refused, in which words, for which reader.
 
-use std::fmt::Write;
+use std::{error::Error, fmt};
+
+use serde::Serialize;
 
 use crate::{
-    answer::{own::Said, word::Word},
+    answer::{own::GateAnswer, word::StatusWord},
     http::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, STATUS},
-        lines::{Lines, json_string},
+        lines::HeaderLines,
         negotiate::Audience,
     },
+    json::write::to_json,
     key::InvalidKey,
 };
 
@@ -136,12 +139,12 @@ impl Refusal {
     }
 
     /// The word in `Idempotency-Status`.
-    pub fn word(&self) -> Word {
+    pub fn status_word(&self) -> StatusWord {
         match self {
-            Self::InProgress { .. } => Word::InProgress,
-            Self::Reused => Word::Mismatch,
-            Self::OutcomeUnknown { .. } => Word::Unknown,
-            _ => Word::Refused,
+            Self::InProgress { .. } => StatusWord::InProgress,
+            Self::Reused => StatusWord::Mismatch,
+            Self::OutcomeUnknown { .. } => StatusWord::Unknown,
+            _ => StatusWord::Refused,
         }
     }
 
@@ -184,7 +187,7 @@ impl Refusal {
         let said = |status: &Option<u16>| status.map_or_else(String::new, |s| format!(" The origin's status was {s}."));
         match self {
             Self::KeyMissing => "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned(),
-            Self::KeyInvalid(why) => format!("{} Nothing was run.", why.detail()),
+            Self::KeyInvalid(why) => format!("{why} Nothing was run."),
             Self::InProgress { .. } => "The first request with this key has not ended. Try again later with the same key.".to_owned(),
             Self::Reused => "This key was first used with another request. Nothing was run. Use a new key for a new request.".to_owned(),
             Self::OutcomeUnknown { status } => format!(
@@ -226,15 +229,26 @@ impl Refusal {
 
     /// The whole refusal for its reader: problem details (RFC 9457) or an HTML fragment with the same facts.
     /// Nothing of the request is in it.
-    pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> Said {
-        let mut lines = Lines::default();
-        lines.push(STATUS, self.word().as_str());
+    ///
+    /// ```
+    /// use oncekey::{answer::refusal::Refusal, http::negotiate::Audience};
+    ///
+    /// let refusal = Refusal::Reused;
+    /// let problem = refusal.render(&Audience::default(), None);
+    /// assert_eq!(problem.status, 422);
+    /// assert!(problem.content.contains(r#""code":"idempotency_key_reused""#));
+    /// let page = refusal.render(&Audience { html: true, ..Audience::default() }, None);
+    /// assert!(page.content.starts_with("<div role=\"alert\""));
+    /// ```
+    pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> GateAnswer {
+        let mut lines = HeaderLines::default();
+        lines.push(STATUS, self.status_word().as_str());
         lines.push("cache-control", "no-store");
         if let Some(seconds) = self.retry_after() {
             lines.push("retry-after", &seconds.to_string());
         }
         if let Some(at) = expires {
-            lines.push(EXPIRES, &date::http(at));
+            lines.push(EXPIRES, &date::http_date(at));
         }
         if let Self::MethodNotAllowed { allow } = self {
             lines.push("allow", allow);
@@ -250,42 +264,60 @@ impl Refusal {
         }
         let content = if audience.html { self.html() } else { self.problem() };
         lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
-        Said { status: self.status(), lines, content }
+        GateAnswer { status: self.status(), lines, content }
     }
 
     fn problem(&self) -> String {
-        let mut out = String::with_capacity(320);
-        out.push_str("{\"type\":");
-        json_string(&mut out, &format!("/.oncekey/problems/{}", self.code()));
-        out.push_str(",\"title\":");
-        json_string(&mut out, self.title());
-        let _ = write!(out, ",\"status\":{},\"detail\":", self.status());
-        json_string(&mut out, &self.detail());
-        out.push_str(",\"code\":");
-        json_string(&mut out, self.code());
-        if let Some(status) = self.origin_status() {
-            let _ = write!(out, ",\"origin_status\":{status}");
-        }
-        if let Self::StateConflict { state } = self {
-            out.push_str(",\"state\":");
-            json_string(&mut out, state);
-        }
-        out.push('}');
-        out
+        to_json(&Problem {
+            uri: &["/.oncekey/problems/", self.code()].concat(),
+            title: self.title(),
+            status: self.status(),
+            detail: &self.detail(),
+            code: self.code(),
+            origin_status: self.origin_status(),
+            state: match self {
+                Self::StateConflict { state } => Some(state),
+                _ => None,
+            },
+        })
     }
 
     fn html(&self) -> String {
         format!(
             "<div role=\"alert\" class=\"oncekey-problem\" data-code=\"{code}\"><strong>{}</strong> <span>{}</span> <small>{} {code}</small></div>",
-            html_text(self.title()),
-            html_text(&self.detail()),
+            escape_html(self.title()),
+            escape_html(&self.detail()),
             self.status(),
             code = self.code(),
         )
     }
 }
 
-fn html_text(text: &str) -> String {
+/// The `detail` of its problem.
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.detail())
+    }
+}
+
+impl Error for Refusal {}
+
+/// Problem details (RFC 9457 §3) with the gate's own members.
+#[derive(Serialize)]
+struct Problem<'r> {
+    #[serde(rename = "type")]
+    uri: &'r str,
+    title: &'r str,
+    status: u16,
+    detail: &'r str,
+    code: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'r str>,
+}
+
+fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {

@@ -1,8 +1,10 @@
 //! The words of `Idempotency-Status`.
 
+use std::fmt;
+
 /// The word in `Idempotency-Status`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum StatusWord {
     /// The origin ran for this very request.
     Executed,
     /// Answered from the record.
@@ -18,12 +20,12 @@ pub enum Word {
     /// Taken, to be delivered.
     Accepted,
     /// Passed on unprotected.
-    Bypassed(Reason),
+    Bypassed(BypassReason),
 }
 
 /// Why a request was passed on unprotected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum BypassReason {
     /// It carries no key, and its route requires none.
     NoKey,
     /// Its content is too large to look for a key in it.
@@ -34,7 +36,7 @@ pub enum Reason {
     Batch,
 }
 
-impl Word {
+impl StatusWord {
     /// The field's value.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -45,10 +47,16 @@ impl Word {
             Self::Unknown => "unknown",
             Self::Refused => "refused",
             Self::Accepted => "accepted",
-            Self::Bypassed(Reason::NoKey) => "bypassed;reason=no-key",
-            Self::Bypassed(Reason::ContentTooLarge) => "bypassed;reason=content-too-large",
-            Self::Bypassed(Reason::Batch) => "bypassed;reason=batch",
-            Self::Bypassed(Reason::StoreUnavailable) => "bypassed;reason=store-unavailable",
+            Self::Bypassed(BypassReason::NoKey) => "bypassed;reason=no-key",
+            Self::Bypassed(BypassReason::ContentTooLarge) => "bypassed;reason=content-too-large",
+            Self::Bypassed(BypassReason::Batch) => "bypassed;reason=batch",
+            Self::Bypassed(BypassReason::StoreUnavailable) => "bypassed;reason=store-unavailable",
         }
+    }
+}
+
+impl fmt::Display for StatusWord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

@@ -3,20 +3,20 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::{
-    content::order::sort,
-    digest::length,
+    content::order::sort_positions,
+    digest::length_prefix,
     key::{InvalidKey, Key},
 };
 
 /// Urlencoded content. It always parses: what is no escape stands for itself.
 #[derive(Debug, Clone)]
-pub(crate) struct Form<'a> {
+pub(crate) struct FormContent<'a> {
     bytes: &'a [u8],
 }
 
-impl<'a> Form<'a> {
-    pub(crate) fn new(bytes: &'a [u8]) -> Form<'a> {
-        Form { bytes }
+impl<'a> FormContent<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> FormContent<'a> {
+        FormContent { bytes }
     }
 
     /// The key in the field `field`.
@@ -38,7 +38,7 @@ impl<'a> Form<'a> {
         // Offsets only: content of ten million bytes can hold five million pairs.
         let mut starts: Vec<usize> = Vec::with_capacity(self.segments().count());
         starts.extend(self.segments().map(|(start, _)| start));
-        sort(&mut starts, &|one, other| self.at(one).0.order(self.at(other).0));
+        sort_positions(&mut starts, &|one, other| self.at(one).0.order(self.at(other).0));
         for start in starts {
             let (name, value) = self.at(start);
             let name = name.to_text();
@@ -47,7 +47,7 @@ impl<'a> Form<'a> {
             }
             let value = value.to_text();
             for part in [&name, &value] {
-                out(&length(part.len()));
+                out(&length_prefix(part.len()));
                 out(part);
             }
         }

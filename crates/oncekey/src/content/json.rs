@@ -5,11 +5,10 @@
 use std::cmp::Ordering;
 
 use crate::{
-    content::order::sort,
+    content::order::sort_positions,
     json::{
         number::{self, survives},
-        tokens::{Text, Token, Tokens},
-        write::escape,
+        tokens::{StringText, Token, Tokens},
     },
     key::{InvalidKey, Key},
 };
@@ -23,15 +22,15 @@ pub const WIDEST: usize = 524_288;
 
 /// JSON content that parses.
 #[derive(Debug, Clone)]
-pub(crate) struct Json<'a> {
+pub(crate) struct JsonContent<'a> {
     text: &'a str,
     /// `None` where a canonical form would lose something.
-    index: Option<Index>,
+    index: Option<MemberIndex>,
 }
 
 /// Where the members of every object are, in the order of the canonical form.
 #[derive(Debug, Clone, Default)]
-struct Index {
+struct MemberIndex {
     /// In the order of the text.
     objects: Vec<Object>,
     /// Those of one object stand together.
@@ -62,7 +61,7 @@ struct Place {
     object: usize,
 }
 
-impl Index {
+impl MemberIndex {
     fn name<'i>(&'i self, text: &'i str, member: &Member) -> &'i str {
         let (from, start) = match member.name.checked_sub(text.len()) {
             Some(start) => (self.decoded.as_str(), start),
@@ -73,16 +72,16 @@ impl Index {
     }
 }
 
-impl<'a> Json<'a> {
+impl<'a> JsonContent<'a> {
     /// `None` where `bytes` are not JSON by RFC 8259.
     ///
     /// A byte order mark is passed over, as RFC 8259 §8.1 allows, so that a key behind one is not missed; such content
     /// has no canonical form.
-    pub(crate) fn parse(bytes: &'a [u8]) -> Option<Json<'a>> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Option<JsonContent<'a>> {
         let text = str::from_utf8(bytes).ok()?;
         let (text, mut index) = match text.strip_prefix('\u{feff}') {
             Some(rest) => (rest, None),
-            None => (text, Some(Indexing::default())),
+            None => (text, Some(IndexBuilder::default())),
         };
         let mut tokens = Tokens::new(text);
         while let Some(token) = tokens.next().ok()? {
@@ -90,7 +89,7 @@ impl<'a> Json<'a> {
                 index = None;
             }
         }
-        Some(Json { text, index: index.map(|indexing| indexing.index) })
+        Some(JsonContent { text, index: index.map(|indexing| indexing.index) })
     }
 
     /// Whether the content has a canonical form that loses nothing.
@@ -131,7 +130,7 @@ impl<'a> Json<'a> {
     }
 
     /// The members of a top-level object.
-    fn top<'i>(&self, index: &'i Index) -> &'i [Member] {
+    fn top<'i>(&self, index: &'i MemberIndex) -> &'i [Member] {
         match index.objects.first() {
             Some(object) if self.is_object() => index.members.get(object.first..object.end).unwrap_or_default(),
             _ => &[],
@@ -150,7 +149,7 @@ impl<'a> Json<'a> {
         if self.is_object() {
             left_out.push(field);
         }
-        let mut writer = Writer {
+        let mut writer = CanonicalWriter {
             text: self.text,
             index,
             next: Place { at: 0, object: 0 },
@@ -164,14 +163,14 @@ impl<'a> Json<'a> {
 }
 
 /// A key from the text of a JSON string.
-fn text_key(value: Text) -> Result<Key, InvalidKey> {
+fn text_key(value: StringText) -> Result<Key, InvalidKey> {
     value.decode().ok_or(InvalidKey::NotAscii).and_then(|text| Key::from_content(&text))
 }
 
 /// Makes the index while the tokens go by.
 #[derive(Default)]
-struct Indexing {
-    index: Index,
+struct IndexBuilder {
+    index: MemberIndex,
     /// The members of every open object, the innermost object's last.
     members: Vec<Member>,
     /// What is open, lists too: the object's number, and where in `members` its own begin.
@@ -180,7 +179,7 @@ struct Indexing {
     order: Vec<usize>,
 }
 
-impl Indexing {
+impl IndexBuilder {
     /// `None` where the canonical form would lose something.
     fn see(&mut self, text: &str, token: Token, tokens: &Tokens) -> Option<()> {
         match token {
@@ -200,7 +199,7 @@ impl Indexing {
         (tokens.depth() <= DEEPEST && size <= WIDEST).then_some(())
     }
 
-    fn member(&mut self, text: &str, name: Text, tokens: &Tokens) -> Option<()> {
+    fn member(&mut self, text: &str, name: StringText, tokens: &Tokens) -> Option<()> {
         let (start, length) = if let Some(plain) = name.plain() {
             (name.start(), plain.len())
         } else {
@@ -225,7 +224,7 @@ impl Indexing {
         let name = |at: usize| self.members.get(at).map_or("", |member| self.index.name(text, member));
         self.order.clear();
         self.order.extend(start..self.members.len());
-        sort(&mut self.order, &|one, other| utf16_order(name(one), name(other)));
+        sort_positions(&mut self.order, &|one, other| utf16_order(name(one), name(other)));
         let is_twice = |pair: &[usize]| matches!(pair, [one, other] if name(*one) == name(*other));
         if self.order.windows(2).any(is_twice) {
             return None;
@@ -270,7 +269,7 @@ fn below<'w>(left_out: &[&'w [String]], leads: &dyn Fn(&str) -> bool) -> Option<
 }
 
 /// An object or list that is being written.
-struct Open<'w> {
+struct OpenValue<'w> {
     left_out: LeftOut<'w>,
     /// The members of an object that are still to come; `None` for a list.
     members: Option<std::slice::Iter<'w, Member>>,
@@ -282,15 +281,15 @@ struct Open<'w> {
 }
 
 /// Writes a value without recursion and without a tree of it.
-struct Writer<'w, 'o> {
+struct CanonicalWriter<'w, 'o> {
     text: &'w str,
-    index: &'w Index,
+    index: &'w MemberIndex,
     next: Place,
-    open: Vec<Open<'w>>,
+    open: Vec<OpenValue<'w>>,
     sink: Sink<'o>,
 }
 
-impl<'w> Writer<'w, '_> {
+impl<'w> CanonicalWriter<'w, '_> {
     fn write(&mut self, left_out: LeftOut<'w>) -> Option<()> {
         let mut left_out = left_out;
         loop {
@@ -358,7 +357,7 @@ impl<'w> Writer<'w, '_> {
         } else {
             None
         };
-        self.open.push(Open { left_out, members, element: 0, is_empty: true, furthest: self.next });
+        self.open.push(OpenValue { left_out, members, element: 0, is_empty: true, furthest: self.next });
         Some(())
     }
 
@@ -368,7 +367,7 @@ impl<'w> Writer<'w, '_> {
         self.next.at = tokens.at();
         match token {
             Token::String(text) => self.string(text)?,
-            Token::Number(number) => self.sink.put(number::Text::of(number)?.as_bytes()),
+            Token::Number(number) => self.sink.put(number::NumberText::of(number)?.as_bytes()),
             Token::Bool(true) => self.sink.put(b"true"),
             Token::Bool(false) => self.sink.put(b"false"),
             Token::Null => self.sink.put(b"null"),
@@ -377,7 +376,7 @@ impl<'w> Writer<'w, '_> {
         Some(())
     }
 
-    fn string(&mut self, text: Text) -> Option<()> {
+    fn string(&mut self, text: StringText) -> Option<()> {
         if let Some(plain) = text.plain() {
             // With its quotes.
             let start = text.start().checked_sub(1)?;
@@ -476,5 +475,27 @@ impl Sink<'_> {
             (self.out)(&self.kept);
             self.kept.clear();
         }
+    }
+}
+
+/// The escape of a character that cannot stand for itself in a string, as short as RFC 8785 §3.2.2.2 wants it, and how
+/// much of it counts.
+fn escape(character: char) -> Option<([u8; 6], usize)> {
+    let short = |letter: u8| Some(([b'\\', letter, 0, 0, 0, 0], 2));
+    match character {
+        '"' => short(b'"'),
+        '\\' => short(b'\\'),
+        '\u{8}' => short(b'b'),
+        '\t' => short(b't'),
+        '\n' => short(b'n'),
+        '\u{c}' => short(b'f'),
+        '\r' => short(b'r'),
+        '\0'..='\u{1f}' => {
+            let code = character as u8;
+            let low = code & 15;
+            let low = if low < 10 { b'0' + low } else { b'a' + low - 10 };
+            Some(([b'\\', b'u', b'0', b'0', b'0' + (code >> 4), low], 6))
+        }
+        _ => None,
     }
 }

@@ -7,7 +7,7 @@ pub(crate) mod multipart;
 pub(crate) mod order;
 
 use crate::{
-    content::{form::Form, ignore::Ignore, json::Json, multipart::Multipart},
+    content::{form::FormContent, ignore::Ignore, json::JsonContent, multipart::MultipartContent},
     http::media::media_type,
     key::{InvalidKey, Key},
 };
@@ -16,14 +16,14 @@ use crate::{
 #[derive(Debug, Clone)]
 pub struct Content<'a> {
     bytes: &'a [u8],
-    kind: Kind<'a>,
+    kind: ContentKind<'a>,
 }
 
 #[derive(Debug, Clone)]
-enum Kind<'a> {
-    Json(Json<'a>),
-    Form(Form<'a>),
-    Multipart(Multipart<'a>),
+enum ContentKind<'a> {
+    Json(JsonContent<'a>),
+    Form(FormContent<'a>),
+    Multipart(MultipartContent<'a>),
     /// Any other media type, coded content, and content that does not parse.
     Bytes,
 }
@@ -39,12 +39,14 @@ impl<'a> Content<'a> {
     /// Parses `bytes` by the values of the Content-Type and Content-Encoding fields. What does not parse is bytes.
     pub fn parse(content_type: Option<&str>, content_encoding: Option<&str>, bytes: &'a [u8]) -> Content<'a> {
         let kind = match promise(content_type, content_encoding) {
-            Some(Promise::Json) => Json::parse(bytes).map(Kind::Json),
-            Some(Promise::Form) => Some(Kind::Form(Form::new(bytes))),
-            Some(Promise::Multipart) => Multipart::parse(content_type.unwrap_or_default(), bytes).map(Kind::Multipart),
+            Some(Promise::Json) => JsonContent::parse(bytes).map(ContentKind::Json),
+            Some(Promise::Form) => Some(ContentKind::Form(FormContent::new(bytes))),
+            Some(Promise::Multipart) => {
+                MultipartContent::parse(content_type.unwrap_or_default(), bytes).map(ContentKind::Multipart)
+            }
             None => None,
         };
-        Content { bytes, kind: kind.unwrap_or(Kind::Bytes) }
+        Content { bytes, kind: kind.unwrap_or(ContentKind::Bytes) }
     }
 
     /// The key in the form field or top-level JSON member `field`, taken literally.
@@ -52,18 +54,18 @@ impl<'a> Content<'a> {
     /// An error where it occurs twice, is a file or not a string, or is no key. Content that does not parse has none.
     pub fn key(&self, field: &str) -> Result<Option<Key>, InvalidKey> {
         match &self.kind {
-            Kind::Json(json) => json.key(field),
-            Kind::Form(form) => form.key(field),
-            Kind::Multipart(multipart) => multipart.key(field),
-            Kind::Bytes => Ok(None),
+            ContentKind::Json(json) => json.key(field),
+            ContentKind::Form(form) => form.key(field),
+            ContentKind::Multipart(multipart) => multipart.key(field),
+            ContentKind::Bytes => Ok(None),
         }
     }
 
     /// Whether the content is a form that parses.
     pub fn is_form(&self) -> bool {
         match self.kind {
-            Kind::Form(_) | Kind::Multipart(_) => true,
-            Kind::Json(_) | Kind::Bytes => false,
+            ContentKind::Form(_) | ContentKind::Multipart(_) => true,
+            ContentKind::Json(_) | ContentKind::Bytes => false,
         }
     }
 
@@ -77,6 +79,15 @@ impl<'a> Content<'a> {
     /// * everything else: the bytes as sent. There `field` and `ignore` cannot be taken out.
     ///
     /// The form ends where the writing ends, without a length of its own: it has to be the last part of a digest.
+    ///
+    /// ```
+    /// use oncekey::content::Content;
+    ///
+    /// let content = Content::parse(Some("application/json"), None, br#"{ "b": 1.0, "a": "\u00e9", "key": "k" }"#);
+    /// let mut form = Vec::new();
+    /// content.write_canonical("key", &[], &mut |bytes| form.extend_from_slice(bytes));
+    /// assert_eq!(form, r#"j{"a":"é","b":1}"#.as_bytes());
+    /// ```
     pub fn write_canonical(&self, field: &str, ignore: &[Ignore], out: &mut impl FnMut(&[u8])) {
         let left_out = |name: &[u8]| {
             name == field.as_bytes()
@@ -86,7 +97,7 @@ impl<'a> Content<'a> {
                 })
         };
         match &self.kind {
-            Kind::Json(json) if json.is_lossless() => {
+            ContentKind::Json(json) if json.is_lossless() => {
                 let mut pointers = Vec::new();
                 for ignore in ignore {
                     if let Ignore::Pointer(tokens) = ignore {
@@ -96,15 +107,15 @@ impl<'a> Content<'a> {
                 out(b"j");
                 json.write(&[field.to_owned()], pointers, out);
             }
-            Kind::Form(form) => {
+            ContentKind::Form(form) => {
                 out(b"f");
                 form.write(&left_out, out);
             }
-            Kind::Multipart(multipart) => {
+            ContentKind::Multipart(multipart) => {
                 out(b"m");
                 multipart.write(&left_out, out);
             }
-            Kind::Json(_) | Kind::Bytes => {
+            ContentKind::Json(_) | ContentKind::Bytes => {
                 out(b"b");
                 out(self.bytes);
             }
@@ -127,6 +138,19 @@ pub(crate) fn may_hold_json(content_type: Option<&str>, content_encoding: Option
 /// 1. In a form the content's key wins and the header is ignored, whatever it holds: browsers may add one of their own.
 /// 2. In JSON both must be the same key, where both are there.
 /// 3. Otherwise the header's.
+///
+/// ```
+/// use oncekey::{content::{Content, choose_key}, key::InvalidKey};
+///
+/// let json = |text: &'static str| Content::parse(Some("application/json"), None, text.as_bytes());
+/// let held = json(r#"{"idempotency_key": "a", "amount": 10}"#);
+/// let key = choose_key(None, &held, "idempotency_key")?;
+/// assert_eq!(key.as_ref().map(|key| key.as_str()), Some("a"));
+/// assert_eq!(choose_key(Some("a"), &held, "idempotency_key")?, key);
+/// assert_eq!(choose_key(Some("b"), &held, "idempotency_key"), Err(InvalidKey::Disagrees));
+/// assert_eq!(choose_key(None, &json("{}"), "idempotency_key")?, None);
+/// # Ok::<(), InvalidKey>(())
+/// ```
 pub fn choose_key(header: Option<&str>, content: &Content, field: &str) -> Result<Option<Key>, InvalidKey> {
     let held = content.key(field)?;
     if held.is_some() && content.is_form() {

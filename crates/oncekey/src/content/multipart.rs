@@ -2,8 +2,8 @@
 use std::borrow::Cow;
 
 use crate::{
-    content::order::sort,
-    digest::length,
+    content::order::sort_positions,
+    digest::length_prefix,
     key::{InvalidKey, Key},
 };
 
@@ -26,16 +26,16 @@ impl Part<'_> {
 
 /// Multipart content that parses.
 #[derive(Debug, Clone)]
-pub(crate) struct Multipart<'a> {
+pub(crate) struct MultipartContent<'a> {
     parts: Vec<Part<'a>>,
     /// The parts' numbers ordered by name; parts of one name in their order.
     order: Vec<usize>,
 }
 
-impl<'a> Multipart<'a> {
+impl<'a> MultipartContent<'a> {
     /// Reads the parts. `None` where the boundary is missing or illegal, the last delimiter is missing, or a part is not
     /// a named part of a form.
-    pub(crate) fn parse(content_type: &str, bytes: &'a [u8]) -> Option<Multipart<'a>> {
+    pub(crate) fn parse(content_type: &str, bytes: &'a [u8]) -> Option<MultipartContent<'a>> {
         let delimiter = delimiter(&boundary(content_type)?);
         let mut parts = Vec::new();
         let (mut rest, mut end) = preamble(bytes, &delimiter)?;
@@ -48,8 +48,8 @@ impl<'a> Multipart<'a> {
         }
         let mut order: Vec<usize> = (0..parts.len()).collect();
         let name = |at: usize| parts.get(at).map(|part| &*part.name);
-        sort(&mut order, &|one, other| name(one).cmp(&name(other)));
-        Some(Multipart { parts, order })
+        sort_positions(&mut order, &|one, other| name(one).cmp(&name(other)));
+        Some(MultipartContent { parts, order })
     }
 
     /// The key in the field `field`.
@@ -86,7 +86,7 @@ impl<'a> Multipart<'a> {
                     None => out(&[0]),
                     Some(bytes) => {
                         out(&[1]);
-                        out(&length(bytes.len()));
+                        out(&length_prefix(bytes.len()));
                         out(bytes);
                     }
                 }

@@ -2,6 +2,6 @@
 use std::cmp::Ordering;
 
 /// Sorts positions; those that are equal by `order` keep the order of their numbers.
-pub(crate) fn sort(positions: &mut [usize], order: &dyn Fn(usize, usize) -> Ordering) {
+pub(crate) fn sort_positions(positions: &mut [usize], order: &dyn Fn(usize, usize) -> Ordering) {
     positions.sort_unstable_by(|one, other| order(*one, *other).then_with(|| one.cmp(other)));
 }

@@ -1,7 +1,8 @@
 //! Accepted requests: taken now, delivered later, once, and tried again until their retention ends.
 //!
-//! [`accept`] is asked for every request that is to be accepted, [`ring`] when the alarm rings, [`settle`] when a
-//! delivery ends, [`asked`] when the origin has been asked. What they return is stored in the same synchronous section.
+//! [`decide_accept`] is asked for every request that is to be accepted, [`decide_delivery`] when the alarm rings,
+//! [`settle_delivery`] when a delivery ends, [`decide_after_delivery_probe`] when the origin has been asked. What they
+//! return is stored in the same synchronous section.
 //!
 //! | stage | owner | `unanswered` | when the alarm rings |
 //! |---|---|---|---|
@@ -26,16 +27,16 @@
 
 use crate::{
     answer::{
-        class::{Class, classify},
+        class::{StatusClass, classify},
         refusal::Refusal,
     },
     decide::{
-        alarm::{Tidy, tidy},
-        attempt::{Found, filled},
+        alarm::{AlarmDecision, decide_alarm},
+        attempt::{ProbeResult, probe_path},
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
-        outcome::{Settlement, Then},
+        outcome::{RecordChange, Settlement},
     },
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -48,7 +49,7 @@ const LOOK_AGAIN: u64 = 10_000;
 
 /// What becomes of a request that is to be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Accepting {
+pub enum AcceptDecision {
     /// Store this with the request, set the alarm to now, and say that it is queued.
     Store(Record),
     /// Say that it is a duplicate.
@@ -64,12 +65,29 @@ pub enum Accepting {
 
 /// Decides on a request that is to be accepted. A duplicate is one also where the first was sent on by a proxy, and
 /// where its fate is unknown: nothing is done for it.
-pub fn accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Millis) -> Accepting {
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{decide::accepted::{AcceptDecision, DeliveryDecision, decide_accept, decide_delivery}, stored::record::Owner};
+///
+/// let owner = Owner::default();
+/// let AcceptDecision::Store(record) = decide_accept(None, owner, &attempt, now) else { unreachable!() };
+/// assert_eq!(decide_accept(Some(&record), owner, &attempt, now), AcceptDecision::Duplicate);
+/// assert!(matches!(decide_delivery(Some(&record), owner, now), DeliveryDecision::Deliver(_)));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
+pub fn decide_accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Millis) -> AcceptDecision {
     if let Some(record) = record.filter(|record| lives(record, owner, now)) {
         return if record.claim().fingerprint == attempt.fingerprint {
-            Accepting::Duplicate
+            AcceptDecision::Duplicate
         } else {
-            Accepting::Refuse { refusal: Refusal::Reused, expires: known_end(record) }
+            AcceptDecision::Refuse { refusal: Refusal::Reused, expires: known_end(record) }
         };
     }
     let claim = Claim {
@@ -78,10 +96,10 @@ pub fn accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Mil
         lease_until: now,
         retention: attempt.terms.retention,
     };
-    Accepting::Store(Record::Accepted(Delivery {
+    AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
         attempt: attempt.clone(),
-        until: after(now, attempt.terms.retention),
+        until: later_by(now, attempt.terms.retention),
         tries: 0,
         stage: Stage::Waiting { at: now },
     }))
@@ -89,53 +107,56 @@ pub fn accept(record: Option<&Record>, owner: Owner, attempt: &Attempt, now: Mil
 
 /// What the alarm does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ring {
+pub enum DeliveryDecision {
     /// Give the storage back.
     Delete,
     /// Ring again then.
     Later(Millis),
-    /// Store this, whose claim is the owner's, set the alarm by [`alarm`], and deliver.
+    /// Store this, whose claim is the owner's, set the alarm by [`next_alarm`], and deliver.
     Deliver(Delivery),
-    /// Set the alarm by [`alarm`] and ask the origin; [`asked`] takes its answer.
-    Ask {
+    /// Set the alarm by [`next_alarm`] and ask the origin; [`decide_after_delivery_probe`] takes its answer.
+    Probe {
         /// What is asked for.
         delivery: Delivery,
         /// Path and query to GET at the origin.
         path: String,
     },
-    /// Store this and set the alarm by [`alarm`].
+    /// Store this and set the alarm by [`next_alarm`].
     Store(Record),
     /// Nothing: somebody else has decided.
     Nothing,
 }
 
 /// What the alarm does with the record that it finds.
-pub fn ring(record: Option<&Record>, owner: Owner, now: Millis) -> Ring {
+pub fn decide_delivery(record: Option<&Record>, owner: Owner, now: Millis) -> DeliveryDecision {
     let Some(Record::Accepted(delivery)) = record else {
-        return match tidy(record, owner, now) {
-            Tidy::Delete => Ring::Delete,
-            Tidy::Later(at) => Ring::Later(at),
+        return match decide_alarm(record, owner, now) {
+            AlarmDecision::Delete => DeliveryDecision::Delete,
+            AlarmDecision::Later(at) => DeliveryDecision::Later(at),
         };
     };
     match delivery.stage {
-        Stage::Running if owner.owns(&delivery.claim) => Ring::Later(now + LOOK_AGAIN),
-        _ if now >= delivery.until => Ring::Store(given_up(delivery, now)),
-        Stage::Waiting { at } | Stage::Asking { at } if now < at => Ring::Later(at),
-        Stage::Waiting { .. } => Ring::Deliver(begun(delivery, owner, now)),
+        Stage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
+        _ if now >= delivery.until => DeliveryDecision::Store(give_up_delivery(delivery, now)),
+        Stage::Waiting { at } | Stage::Asking { at } if now < at => DeliveryDecision::Later(at),
+        Stage::Waiting { .. } => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
         Stage::Asking { .. } | Stage::Running => match &delivery.attempt.terms.unanswered {
-            Unanswered::Hold => Ring::Store(given_up(delivery, now)),
-            Unanswered::Rerun if now < delivery.claim.lease_until => Ring::Later(delivery.claim.lease_until),
-            Unanswered::Rerun => Ring::Deliver(begun(delivery, owner, now)),
-            Unanswered::Probe(template) => {
-                Ring::Ask { path: filled(template, delivery.attempt.scoped_key.as_str()), delivery: delivery.clone() }
+            Unanswered::Hold => DeliveryDecision::Store(give_up_delivery(delivery, now)),
+            Unanswered::Rerun if now < delivery.claim.lease_until => {
+                DeliveryDecision::Later(delivery.claim.lease_until)
             }
+            Unanswered::Rerun => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
+            Unanswered::Probe(template) => DeliveryDecision::Probe {
+                path: probe_path(template, delivery.attempt.scoped_key.as_str()),
+                delivery: delivery.clone(),
+            },
         },
     }
 }
 
 /// When the alarm must ring next for what was stored. While a delivery runs or a question is asked it rings in vain,
 /// unless their owner has died.
-pub fn alarm(record: &Record, now: Millis) -> Millis {
+pub fn next_alarm(record: &Record, now: Millis) -> Millis {
     match record {
         Record::Accepted(Delivery { stage: Stage::Waiting { at } | Stage::Asking { at }, .. }) if now < *at => *at,
         Record::Accepted(_) => now + LOOK_AGAIN,
@@ -144,38 +165,38 @@ pub fn alarm(record: &Record, now: Millis) -> Millis {
 }
 
 /// Decides after a question. `delivery` is what was asked for; `jitter` is a fraction of 2^32.
-pub fn asked(
+pub fn decide_after_delivery_probe(
     record: Option<&Record>,
     delivery: &Delivery,
     owner: Owner,
-    found: Found,
+    found: ProbeResult,
     kept: Kept,
     jitter: u32,
     now: Millis,
-) -> Ring {
+) -> DeliveryDecision {
     if !matches!(record, Some(Record::Accepted(stored)) if stored == delivery) {
-        return Ring::Nothing;
+        return DeliveryDecision::Nothing;
     }
     match found {
-        Found::Answer => Ring::Store(Record::Completed {
+        ProbeResult::Answer => DeliveryDecision::Store(Record::Completed {
             claim: delivery.claim.clone(),
-            expires: after(now, delivery.claim.retention),
+            expires: later_by(now, delivery.claim.retention),
             kept,
         }),
-        Found::Nothing if now < delivery.until => Ring::Deliver(begun(delivery, owner, now)),
-        Found::Nothing => Ring::Store(given_up(delivery, now)),
-        Found::Unclear => {
+        ProbeResult::Nothing if now < delivery.until => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
+        ProbeResult::Nothing => DeliveryDecision::Store(give_up_delivery(delivery, now)),
+        ProbeResult::Unclear => {
             let mut delivery = delivery.clone();
             delivery.tries = delivery.tries.saturating_add(1);
-            delivery.stage = Stage::Asking { at: next(&delivery, jitter, 0, now) };
-            Ring::Store(Record::Accepted(delivery))
+            delivery.stage = Stage::Asking { at: next_try(&delivery, jitter, 0, now) };
+            DeliveryDecision::Store(Record::Accepted(delivery))
         }
     }
 }
 
 /// What was heard of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct DeliveryAnswer {
     /// The origin's status, where its answer came in full.
     pub status: Option<u16>,
     /// Milliseconds that it asks to wait, 0 for none.
@@ -184,12 +205,12 @@ pub struct Heard {
 
 /// Settles a delivery. `then` is the course of a proxied request on the same terms; `kept` counts where the answer is
 /// remembered; `jitter` is a fraction of 2^32.
-pub fn settle(
+pub fn settle_delivery(
     record: Option<&Record>,
     claim: &Claim,
-    then: Then,
+    then: RecordChange,
     kept: Kept,
-    heard: Heard,
+    heard: DeliveryAnswer,
     jitter: u32,
     now: Millis,
 ) -> Settlement {
@@ -199,39 +220,39 @@ pub fn settle(
     if delivery.claim != *claim || delivery.stage != Stage::Running {
         return Settlement::Late;
     }
-    let expires = after(now, claim.retention);
-    let at = next(delivery, jitter, heard.retry_after, now);
+    let expires = later_by(now, claim.retention);
+    let at = next_try(delivery, jitter, heard.retry_after, now);
     let again = |stage| Settlement::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }));
     match then {
-        Then::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        Then::Release if heard.status.map(classify) == Some(Class::Declined) => Settlement::Release,
-        Then::Release => again(Stage::Waiting { at }),
-        Then::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
+        RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
+        RecordChange::Release if heard.status.map(classify) == Some(StatusClass::Declined) => Settlement::Release,
+        RecordChange::Release => again(Stage::Waiting { at }),
+        RecordChange::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
             (Unanswered::Probe(_), Cause::Unanswered) => again(Stage::Asking { at }),
             _ => Settlement::Store(Record::Unknown { claim: claim.clone(), expires, cause, status }),
         },
     }
 }
 
-fn begun(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
+fn begin_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
     let claim = Claim {
         generation: delivery.claim.generation.max(owner.latest).saturating_add(1),
-        lease_until: after(now, delivery.attempt.terms.lease),
+        lease_until: later_by(now, delivery.attempt.terms.lease),
         ..delivery.claim.clone()
     };
     Delivery { claim, tries: delivery.tries.saturating_add(1), stage: Stage::Running, ..delivery.clone() }
 }
 
-fn given_up(delivery: &Delivery, now: Millis) -> Record {
+fn give_up_delivery(delivery: &Delivery, now: Millis) -> Record {
     Record::Unknown {
         claim: delivery.claim.clone(),
-        expires: after(now, delivery.claim.retention),
+        expires: later_by(now, delivery.claim.retention),
         cause: Cause::Unanswered,
         status: None,
     }
 }
 
-fn next(delivery: &Delivery, jitter: u32, least: u64, now: Millis) -> Millis {
+fn next_try(delivery: &Delivery, jitter: u32, least: u64, now: Millis) -> Millis {
     let delay = backoff(delivery.tries, BACKOFF, LONGEST_BACKOFF, jitter, least);
     now.saturating_add(delay).min(delivery.until)
 }

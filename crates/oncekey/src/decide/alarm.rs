@@ -1,13 +1,13 @@
 //! When an object wakes, and what it does with the record that it finds.
 
 use crate::{
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     stored::record::{Claim, Owner, Record, lives},
 };
 
 /// What the alarm does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tidy {
+pub enum AlarmDecision {
     /// Give the storage back.
     Delete,
     /// Ring again then.
@@ -15,18 +15,18 @@ pub enum Tidy {
 }
 
 /// What the alarm does with the record that it finds.
-pub fn tidy(record: Option<&Record>, owner: Owner, now: Millis) -> Tidy {
+pub fn decide_alarm(record: Option<&Record>, owner: Owner, now: Millis) -> AlarmDecision {
     match record {
-        Some(record) if lives(record, owner, now) => Tidy::Later(record.expires().max(after(now, 1))),
-        _ => Tidy::Delete,
+        Some(record) if lives(record, owner, now) => AlarmDecision::Later(record.expires().max(later_by(now, 1))),
+        _ => AlarmDecision::Delete,
     }
 }
 
 /// Seconds beyond its retention after which a key's alarm rings, so that an answer within them needs no second alarm.
 const SLACK: u32 = 5;
 
-/// When the alarm must ring first for a claim. An answer that takes longer than [`SLACK`], and a claim that nobody
-/// settles, are found by [`tidy`] to live on, and the alarm is set anew.
-pub fn alarm(claim: &Claim, now: Millis) -> Millis {
-    after(after(now, claim.retention), SLACK)
+/// When the alarm must ring first for a claim. An answer that takes longer than `SLACK`, and a claim that nobody
+/// settles, are found by [`decide_alarm`] to live on, and the alarm is set anew.
+pub fn first_alarm(claim: &Claim, now: Millis) -> Millis {
+    later_by(later_by(now, claim.retention), SLACK)
 }

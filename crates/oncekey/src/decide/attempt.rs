@@ -1,8 +1,8 @@
 //! What now, for this record, this owner, this attempt, at this time?
 
 use crate::{
-    answer::{head::Head, refusal::Refusal},
-    http::date::{Millis, after},
+    answer::{head::ReplyHead, refusal::Refusal},
+    http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -15,7 +15,7 @@ use crate::{
 pub enum Decision {
     /// Store the claim, then run the effect.
     Execute(Claim),
-    /// Ask the origin what became of the effect; [`probed`] takes its answer.
+    /// Ask the origin what became of the effect; [`decide_after_probe`] takes its answer.
     Probe {
         /// Path and query to GET at the origin.
         path: String,
@@ -23,7 +23,7 @@ pub enum Decision {
     /// Answer from the record without running the effect.
     Replay {
         /// Status and header lines.
-        head: Head,
+        head: ReplyHead,
         /// Until when it is remembered.
         expires: Millis,
     },
@@ -43,19 +43,42 @@ pub enum Decision {
 
 /// Decides on an attempt. `waited` says that this attempt has used its wait already. The order of the table
 /// in the module's documentation is the order of the rules.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{decide::attempt::{Decision, decide}, stored::record::{Owner, Record}};
+///
+/// // A free key: the claim is stored, then the effect runs.
+/// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
+///
+/// // The same again while its owner runs: a duplicate that has waited is refused.
+/// let (record, owner) = (Record::Claimed(claim), Owner { running: Some(1), latest: 1 });
+/// assert!(matches!(decide(Some(&record), owner, &attempt, true, now), Decision::Refuse { .. }));
+///
+/// // The owner died: this route says that the origin can be asked.
+/// let Decision::Probe { path } = decide(Some(&record), Owner::default(), &attempt, true, now) else { unreachable!() };
+/// assert!(path.starts_with("/orders/by-key/"));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
 pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: bool, now: Millis) -> Decision {
     let Some(record) = record.filter(|r| lives(r, owner, now)) else {
         // What has expired still counts executions until it is deleted.
-        return Decision::Execute(claim(owner, record.map(Record::claim), attempt, now));
+        return Decision::Execute(next_claim(owner, record.map(Record::claim), attempt, now));
     };
     let refuse = |refusal| Decision::Refuse { refusal, expires: known_end(record) };
     if record.claim().fingerprint != attempt.fingerprint {
         return refuse(Refusal::Reused);
     }
     match record {
-        Record::Claimed(claimed) if owner.owns(claimed) => in_progress(attempt, waited),
+        Record::Claimed(claimed) if owner.owns(claimed) => wait_or_refuse(attempt, waited),
         Record::Accepted(delivery) => match unknown_until(delivery, owner, now) {
-            None => in_progress(attempt, waited),
+            None => wait_or_refuse(attempt, waited),
             expires => Decision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires },
         },
         Record::Claimed(claimed) => {
@@ -63,7 +86,7 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
                 let rest = (claimed.lease_until - now).div_ceil(1000);
                 return refuse(Refusal::InProgress { retry_after: u32::try_from(rest).unwrap_or(u32::MAX).max(1) });
             }
-            unanswered(record, owner, attempt, now)
+            decide_unanswered(record, owner, attempt, now)
         }
         Record::Completed { kept: Kept::Reply(head), expires, .. } => {
             Decision::Replay { head: head.clone(), expires: *expires }
@@ -72,12 +95,12 @@ pub fn decide(record: Option<&Record>, owner: Owner, attempt: &Attempt, waited: 
             refuse(Refusal::ReplyUnavailable { status: *status })
         }
         Record::Unknown { cause: Cause::Ambiguous, status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
-        Record::Unknown { cause: Cause::Unanswered, .. } => unanswered(record, owner, attempt, now),
+        Record::Unknown { cause: Cause::Unanswered, .. } => decide_unanswered(record, owner, attempt, now),
     }
 }
 
 /// The first request runs.
-fn in_progress(attempt: &Attempt, waited: bool) -> Decision {
+fn wait_or_refuse(attempt: &Attempt, waited: bool) -> Decision {
     if attempt.terms.wait > 0 && !waited {
         Decision::Wait { seconds: attempt.terms.wait }
     } else {
@@ -86,19 +109,19 @@ fn in_progress(attempt: &Attempt, waited: bool) -> Decision {
 }
 
 /// What the route says of an execution that ended without an answer.
-fn unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
+fn decide_unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
     match &attempt.terms.unanswered {
-        Unanswered::Rerun => Decision::Execute(claim(owner, Some(record.claim()), attempt, now)),
-        Unanswered::Probe(template) => Decision::Probe { path: filled(template, attempt.scoped_key.as_str()) },
+        Unanswered::Rerun => Decision::Execute(next_claim(owner, Some(record.claim()), attempt, now)),
+        Unanswered::Probe(template) => Decision::Probe { path: probe_path(template, attempt.scoped_key.as_str()) },
         Unanswered::Hold => Decision::Refuse {
-            refusal: Refusal::OutcomeUnknown { status: status(record) },
+            refusal: Refusal::OutcomeUnknown { status: known_status(record) },
             expires: Some(record.expires()),
         },
     }
 }
 
 /// A probe's path with the key in its place.
-pub(super) fn filled(template: &str, key: &str) -> String {
+pub(super) fn probe_path(template: &str, key: &str) -> String {
     let mut at = template.char_indices().filter(|(_, c)| *c == '{').map(|(at, _)| at);
     let place = at.find_map(|at| {
         let (before, rest) = template.split_at_checked(at)?;
@@ -109,7 +132,7 @@ pub(super) fn filled(template: &str, key: &str) -> String {
 
 /// What the origin said when it was asked for the effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum ProbeResult {
     /// 2xx: this is the answer.
     Answer,
     /// 404: it did not happen.
@@ -118,7 +141,7 @@ pub enum Found {
     Unclear,
 }
 
-impl Found {
+impl ProbeResult {
     /// Reads a probe's status.
     pub fn of(status: Option<u16>) -> Self {
         match status {
@@ -131,58 +154,80 @@ impl Found {
 
 /// Decides after a probe. The record must still be of unknown fate for the same request, else another attempt
 /// has moved it and [`decide`] is asked anew.
-pub fn probed(
+pub fn decide_after_probe(
     record: Option<&Record>,
     owner: Owner,
     attempt: &Attempt,
-    found: Found,
+    found: ProbeResult,
     kept: Kept,
     now: Millis,
-) -> Probed {
+) -> AfterProbe {
     let Some(record) = record.filter(|r| lives(r, owner, now) && r.claim().fingerprint == attempt.fingerprint) else {
-        return Probed::Moved;
+        return AfterProbe::Moved;
     };
     match record {
         Record::Completed { .. } | Record::Accepted(_) | Record::Unknown { cause: Cause::Ambiguous, .. } => {
-            return Probed::Moved;
+            return AfterProbe::Moved;
         }
-        Record::Claimed(held) if owner.owns(held) => return Probed::Moved,
+        Record::Claimed(held) if owner.owns(held) => return AfterProbe::Moved,
         Record::Claimed(_) | Record::Unknown { cause: Cause::Unanswered, .. } => {}
     }
     let old = record.claim();
     match found {
-        Found::Answer => {
-            Probed::Store(Record::Completed { claim: old.clone(), expires: after(now, old.retention), kept })
+        ProbeResult::Answer => {
+            AfterProbe::Store(Record::Completed { claim: old.clone(), expires: later_by(now, old.retention), kept })
         }
-        Found::Nothing => Probed::Execute(claim(owner, Some(old), attempt, now)),
-        Found::Unclear => {
-            Probed::Refuse { refusal: Refusal::OutcomeUnknown { status: status(record) }, expires: record.expires() }
-        }
+        ProbeResult::Nothing => AfterProbe::Execute(next_claim(owner, Some(old), attempt, now)),
+        ProbeResult::Unclear => AfterProbe::Refuse {
+            refusal: Refusal::OutcomeUnknown { status: known_status(record) },
+            expires: record.expires(),
+        },
     }
 }
 
-/// As [`probed`], where `asked` is the record for which [`decide`] called for the probe. An answer that was given
-/// before another execution began says nothing about that one: taken for its fate, a late 404 would run the effect
-/// twice.
-pub fn probed_since(
+/// As [`decide_after_probe`], where `asked` is the record for which [`decide`] called for the probe. An answer that was
+/// given before another execution began says nothing about that one: taken for its fate, a late 404 would run the
+/// effect twice.
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{
+///     decide::attempt::{AfterProbe, Decision, ProbeResult, decide, decide_since_probe},
+///     stored::record::{Kept, Owner, Record},
+/// };
+///
+/// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
+/// let asked = Record::Claimed(claim);
+/// let (found, kept) = (ProbeResult::of(Some(404)), Kept::Tombstone { status: 404 });
+/// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, now);
+/// assert!(matches!(then, AfterProbe::Execute(claim) if claim.generation == 2));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
+pub fn decide_since_probe(
     asked: Option<&Record>,
     record: Option<&Record>,
     owner: Owner,
     attempt: &Attempt,
-    found: Found,
+    found: ProbeResult,
     kept: Kept,
     now: Millis,
-) -> Probed {
+) -> AfterProbe {
     if record.map(Record::claim) == asked.map(Record::claim) {
-        probed(record, owner, attempt, found, kept, now)
+        decide_after_probe(record, owner, attempt, found, kept, now)
     } else {
-        Probed::Moved
+        AfterProbe::Moved
     }
 }
 
 /// What to do after a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Probed {
+pub enum AfterProbe {
     /// Store this, then decide anew: it is replayed.
     Store(Record),
     /// Store the claim, then run the effect.
@@ -198,17 +243,17 @@ pub enum Probed {
     Moved,
 }
 
-fn claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -> Claim {
+fn next_claim(owner: Owner, before: Option<&Claim>, attempt: &Attempt, now: Millis) -> Claim {
     let last = before.map_or(0, |c| c.generation).max(owner.latest);
     Claim {
         generation: last.saturating_add(1),
         fingerprint: attempt.fingerprint.clone(),
-        lease_until: after(now, attempt.terms.lease),
+        lease_until: later_by(now, attempt.terms.lease),
         retention: attempt.terms.retention,
     }
 }
 
-fn status(record: &Record) -> Option<u16> {
+fn known_status(record: &Record) -> Option<u16> {
     match record {
         Record::Unknown { status, .. } => *status,
         Record::Claimed(_) | Record::Accepted(_) | Record::Completed { .. } => None,
@@ -217,10 +262,10 @@ fn status(record: &Record) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
-    use super::filled;
+    use super::probe_path;
 
     fn check(template: &str, expect: &str) {
-        assert_eq!(filled(template, "K"), expect, "{template}");
+        assert_eq!(probe_path(template, "K"), expect, "{template}");
     }
 
     #[test]

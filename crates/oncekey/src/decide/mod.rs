@@ -1,8 +1,8 @@
 //! The state machine: what now, for this record, this owner, this attempt, at this time.
 //!
-//! A key is free, claimed by one execution, completed, or of unknown fate. [`decide`] is asked for every
-//! attempt, [`settle`] when an execution ends, [`tidy`] when the alarm rings. The shell stores what they
-//! return in the same synchronous section in which it asked.
+//! A key is free, claimed by one execution, completed, or of unknown fate. [`attempt::decide`] is asked for every
+//! attempt, [`outcome::settle_attempt`] when an execution ends, [`alarm::decide_alarm`] when the alarm rings. The shell
+//! stores what they return in the same synchronous section in which it asked.
 //!
 //! | record | fingerprint | owner | `unanswered` | decision |
 //! |---|---|---|---|---|

@@ -2,11 +2,11 @@
 
 use crate::{
     answer::{
-        class::{Class, classify},
+        class::{StatusClass, classify},
         refusal::Refusal,
-        word::Word,
+        word::StatusWord,
     },
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::Terms,
@@ -16,26 +16,26 @@ use crate::{
 
 /// How an execution's first caller is answered, and what the record becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Course {
+pub enum EffectOutcome {
     /// The origin's answer goes on as it is.
     Pass {
         /// The word in `Idempotency-Status`.
-        word: Word,
+        word: StatusWord,
         /// What the record becomes once the answer is complete.
-        then: Then,
+        then: RecordChange,
     },
     /// The gate answers.
     Refuse {
         /// What is said.
         refusal: Refusal,
         /// What the record becomes.
-        then: Then,
+        then: RecordChange,
     },
 }
 
 /// What an execution's end does to the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Then {
+pub enum RecordChange {
     /// The answer is remembered.
     Keep,
     /// The key is free again.
@@ -50,41 +50,66 @@ pub enum Then {
 }
 
 /// Reads what came of the effect: the origin's status, or `None` where no answer began.
-pub fn course(status: Option<u16>, terms: &Terms) -> Course {
-    let pass = |then| Course::Pass { word: Word::Executed, then };
-    match status.map_or(Class::Unanswered, classify) {
-        Class::Done => pass(Then::Keep),
-        Class::Declined => pass(match terms.keep {
-            Keep::Success => Then::Release,
-            Keep::Definite => Then::Keep,
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// use oncekey::{answer::word::StatusWord, decide::outcome::{EffectOutcome, RecordChange, outcome_of_status}};
+///
+/// let passed = |then| EffectOutcome::Pass { word: StatusWord::Executed, then };
+/// assert_eq!(outcome_of_status(Some(201), &attempt.terms), passed(RecordChange::Keep));
+/// assert_eq!(outcome_of_status(Some(429), &attempt.terms), passed(RecordChange::Release));
+/// assert!(matches!(outcome_of_status(None, &attempt.terms), EffectOutcome::Refuse { .. }));
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
+pub fn outcome_of_status(status: Option<u16>, terms: &Terms) -> EffectOutcome {
+    let pass = |then| EffectOutcome::Pass { word: StatusWord::Executed, then };
+    match status.map_or(StatusClass::Unanswered, classify) {
+        StatusClass::Done => pass(RecordChange::Keep),
+        StatusClass::Declined => pass(match terms.keep {
+            Keep::Success => RecordChange::Release,
+            Keep::Definite => RecordChange::Keep,
         }),
-        Class::NeverConsumes => pass(Then::Release),
-        Class::NeverReached => Course::Refuse { refusal: Refusal::OriginUnreachable { status }, then: Then::Release },
-        Class::Ambiguous => match terms.server_error {
-            ServerError::Release => pass(Then::Release),
-            ServerError::Keep => pass(Then::Keep),
-            ServerError::Hold => {
-                Course::Pass { word: Word::Unknown, then: Then::Hold { cause: Cause::Ambiguous, status } }
-            }
+        StatusClass::NeverConsumes => pass(RecordChange::Release),
+        StatusClass::NeverReached => {
+            EffectOutcome::Refuse { refusal: Refusal::OriginUnreachable { status }, then: RecordChange::Release }
+        }
+        StatusClass::Ambiguous => match terms.server_error {
+            ServerError::Release => pass(RecordChange::Release),
+            ServerError::Keep => pass(RecordChange::Keep),
+            ServerError::Hold => EffectOutcome::Pass {
+                word: StatusWord::Unknown,
+                then: RecordChange::Hold { cause: Cause::Ambiguous, status },
+            },
         },
-        Class::Unanswered => lost(status, terms),
+        StatusClass::Unanswered => outcome_without_answer(status, terms),
     }
 }
 
 /// The course of an answer whose content broke off.
-pub fn broken(status: u16, terms: &Terms) -> Course {
+pub fn outcome_of_broken_answer(status: u16, terms: &Terms) -> EffectOutcome {
     match classify(status) {
-        Class::NeverConsumes | Class::NeverReached => Course::Pass { word: Word::Executed, then: Then::Release },
-        Class::Done | Class::Declined | Class::Ambiguous | Class::Unanswered => lost(Some(status), terms),
+        StatusClass::NeverConsumes | StatusClass::NeverReached => {
+            EffectOutcome::Pass { word: StatusWord::Executed, then: RecordChange::Release }
+        }
+        StatusClass::Done | StatusClass::Declined | StatusClass::Ambiguous | StatusClass::Unanswered => {
+            outcome_without_answer(Some(status), terms)
+        }
     }
 }
 
-fn lost(status: Option<u16>, terms: &Terms) -> Course {
+fn outcome_without_answer(status: Option<u16>, terms: &Terms) -> EffectOutcome {
     match terms.unanswered {
-        Unanswered::Rerun => Course::Refuse { refusal: Refusal::OriginUnanswered { status }, then: Then::Release },
-        Unanswered::Hold | Unanswered::Probe(_) => Course::Refuse {
+        Unanswered::Rerun => {
+            EffectOutcome::Refuse { refusal: Refusal::OriginUnanswered { status }, then: RecordChange::Release }
+        }
+        Unanswered::Hold | Unanswered::Probe(_) => EffectOutcome::Refuse {
             refusal: Refusal::OutcomeUnknown { status },
-            then: Then::Hold { cause: Cause::Unanswered, status },
+            then: RecordChange::Hold { cause: Cause::Unanswered, status },
         },
     }
 }
@@ -101,16 +126,43 @@ pub enum Settlement {
 }
 
 /// Settles a claim. `kept` counts where the answer is remembered.
-pub fn settle(record: Option<&Record>, claim: &Claim, then: Then, kept: Kept, now: Millis) -> Settlement {
+///
+/// ```
+/// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
+/// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
+/// # let now = 1_767_225_600_000;
+/// use oncekey::{
+///     decide::{attempt::{Decision, decide}, outcome::{RecordChange, Settlement, settle_attempt}},
+///     stored::record::{Kept, Owner, Record},
+/// };
+///
+/// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
+/// let (record, kept) = (Record::Claimed(claim.clone()), Kept::Tombstone { status: 200 });
+/// let settled = settle_attempt(Some(&record), &claim, RecordChange::Keep, kept.clone(), now);
+/// assert!(matches!(settled, Settlement::Store(Record::Completed { .. })));
+/// assert_eq!(settle_attempt(None, &claim, RecordChange::Keep, kept, now), Settlement::Late);
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
+pub fn settle_attempt(
+    record: Option<&Record>,
+    claim: &Claim,
+    then: RecordChange,
+    kept: Kept,
+    now: Millis,
+) -> Settlement {
     match record {
         Some(Record::Claimed(held)) if held == claim => {}
         _ => return Settlement::Late,
     }
-    let expires = after(now, claim.retention);
+    let expires = later_by(now, claim.retention);
     match then {
-        Then::Release => Settlement::Release,
-        Then::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        Then::Hold { cause, status } => {
+        RecordChange::Release => Settlement::Release,
+        RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
+        RecordChange::Hold { cause, status } => {
             Settlement::Store(Record::Unknown { claim: claim.clone(), expires, cause, status })
         }
     }

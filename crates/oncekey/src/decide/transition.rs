@@ -8,12 +8,14 @@
 //!
 //! What is to be stored is stored in one write: the entity, the entry of its history, and the effect in its outbox.
 
+use serde::Serialize;
+
 use crate::{
     answer::refusal::Refusal,
     http::date::{Millis, rfc3339},
     json::{
-        select::{Found, find, json},
-        write::quote,
+        select::{Selected, json_text, select},
+        write::{RawJson, to_json},
     },
     key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
     policy::{Keep, Machine, Policy, Route, Transition},
@@ -31,29 +33,29 @@ pub const LONGEST_CONTENT: u64 = 900_000;
 
 /// A caller's content: nothing, or JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given<'t> {
+pub struct TransitionContent<'t> {
     text: Option<&'t str>,
     by: Option<&'t str>,
 }
 
-impl<'t> Given<'t> {
+impl<'t> TransitionContent<'t> {
     /// Reads a transition's content.
     pub fn parse(bytes: &'t [u8]) -> Result<Self, Refusal> {
         if bytes.is_empty() {
             return Ok(Self::default());
         }
         let invalid = |message| Err(Refusal::ContentInvalid { message });
-        let text = match json(bytes) {
+        let text = match json_text(bytes) {
             Ok(text) => text,
-            Err(not_json) => return invalid(not_json.sentence()),
+            Err(not_json) => return invalid(not_json.to_string()),
         };
-        let by = match find(text, &["by".to_owned()]) {
-            Found::Nothing => None,
-            Found::Value(by) if by.len() <= LONGEST_BY => Some(by),
-            Found::Value(_) => {
+        let by = match select(text, &["by".to_owned()]) {
+            Selected::Nothing => None,
+            Selected::Value(by) if by.len() <= LONGEST_BY => Some(by),
+            Selected::Value(_) => {
                 return invalid(["The member by is longer than ", &LONGEST_BY.to_string(), " bytes."].concat());
             }
-            Found::Twice => return invalid("The member by occurs twice.".to_owned()),
+            Selected::Twice => return invalid("The member by occurs twice.".to_owned()),
         };
         Ok(Self { text: Some(text), by })
     }
@@ -61,9 +63,9 @@ impl<'t> Given<'t> {
 
 /// What becomes of a transition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum TransitionDecision {
     /// The caller wins: store all of it in one write.
-    Won(Box<Won>),
+    Won(Box<WonTransition>),
     /// It is there already.
     There,
     /// Its state does not allow it.
@@ -72,18 +74,18 @@ pub enum Step {
 
 /// What the winner's transition stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Won {
+pub struct WonTransition {
     /// The entity as it now is.
     pub entity: Entity,
     /// What its history gets under the entity's version: JSON, as it is told and as it is stored.
     pub entry: String,
     /// What its outbox gets under the entity's version.
-    pub effect: Option<Outgoing>,
+    pub effect: Option<OutgoingEffect>,
 }
 
 /// An effect on its way: what is handed to the object of its key.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outgoing {
+pub struct OutgoingEffect {
     /// On which terms.
     pub attempt: Attempt,
     /// Path and query at the origin.
@@ -94,22 +96,35 @@ pub struct Outgoing {
 
 /// Decides on a transition of an entity; `None` is one of which nothing is stored. An error only where no key can be
 /// made of the names.
-pub fn step(
+///
+/// ```
+/// use oncekey::{decide::transition::{TransitionContent, TransitionDecision, decide_transition}, policy::Policy};
+///
+/// let refund = r#"{"initial": "pending", "transitions": {"approve": {"from": ["pending"], "to": "approved"}}}"#;
+/// let policy = format!(r#"{{"machines": {{"refund": {refund}}}}}"#).parse::<Policy>().expect("a policy");
+/// let machine = policy.machine("refund").expect("a machine");
+/// let content = TransitionContent::parse(br#"{"by": "ann"}"#).expect("JSON");
+/// let decided = decide_transition(&policy, machine, &machine.transitions[0], "42", None, &content, 784_111_777_000)?;
+/// let TransitionDecision::Won(won) = decided else { unreachable!() };
+/// assert_eq!(won.entry, r#"{"transition":"approve","time":"1994-11-06T08:49:37Z","by":"ann"}"#);
+/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// ```
+pub fn decide_transition(
     policy: &Policy,
     machine: &Machine,
     transition: &Transition,
     id: &str,
     entity: Option<&Entity>,
-    given: &Given<'_>,
+    given: &TransitionContent<'_>,
     now: Millis,
-) -> Result<Step, InvalidKey> {
+) -> Result<TransitionDecision, InvalidKey> {
     let fresh = Entity { state: machine.initial.clone(), version: 0, ran: Vec::new(), pending: Vec::new() };
     let mut entity = entity.cloned().unwrap_or(fresh);
     if entity.state == transition.to {
-        return Ok(Step::There);
+        return Ok(TransitionDecision::There);
     }
     if !transition.from.contains(&entity.state) {
-        return Ok(Step::Conflict(Refusal::StateConflict { state: entity.state }));
+        return Ok(TransitionDecision::Conflict(Refusal::StateConflict { state: entity.state }));
     }
     entity.state.clone_from(&transition.to);
     entity.version = entity.version.saturating_add(1);
@@ -117,40 +132,26 @@ pub fn step(
     if let Some(path) = &transition.effect {
         // A transition that comes round again has an effect of its own.
         let again = entity.ran.contains(&transition.name).then_some(entity.version);
-        effect = Some(outgoing(policy, path, &machine.name, id, &transition.name, again, given)?);
+        effect = Some(outgoing_effect(policy, path, &machine.name, id, &transition.name, again, given)?);
         entity.pending.push(entity.version);
         if again.is_none() {
             entity.ran.push(transition.name.clone());
         }
     }
-    let mut entry = String::from("{\"transition\":");
-    quote(&transition.name, &mut entry);
-    entry.push_str(",\"time\":");
-    quote(&rfc3339(now), &mut entry);
-    entry.push_str(",\"by\":");
-    entry.push_str(given.by.unwrap_or("null"));
-    entry.push('}');
-    Ok(Step::Won(Box::new(Won { entity, entry, effect })))
+    let entry = to_json(&Entry { transition: &transition.name, time: rfc3339(now), by: given.by.map(RawJson) });
+    Ok(TransitionDecision::Won(Box::new(WonTransition { entity, entry, effect })))
 }
 
-fn outgoing(
+fn outgoing_effect(
     policy: &Policy,
     path: &str,
     machine: &str,
     id: &str,
     transition: &str,
     again: Option<u32>,
-    given: &Given<'_>,
-) -> Result<Outgoing, InvalidKey> {
-    let mut content = String::from("{\"machine\":");
-    quote(machine, &mut content);
-    content.push_str(",\"id\":");
-    quote(id, &mut content);
-    content.push_str(",\"transition\":");
-    quote(transition, &mut content);
-    content.push_str(",\"body\":");
-    content.push_str(given.text.unwrap_or("null"));
-    content.push('}');
+    given: &TransitionContent<'_>,
+) -> Result<OutgoingEffect, InvalidKey> {
+    let content = to_json(&EffectContent { machine, id, transition, body: given.text.map(RawJson) });
     let mut scope = Scope::new("");
     scope.add("machine", machine);
     scope.add("entity", id);
@@ -161,5 +162,22 @@ fn outgoing(
     let terms = Terms { keep: Keep::Definite, ..Terms::of(policy, route) };
     let scoped_key = ScopedKey::derive(&scope, &Key::from_content(&key)?)?;
     let attempt = Attempt::of_json(policy, scoped_key, path, content.as_bytes(), &[], terms);
-    Ok(Outgoing { attempt, path: path.to_owned(), content })
+    Ok(OutgoingEffect { attempt, path: path.to_owned(), content })
+}
+
+/// An entry of a history.
+#[derive(Serialize)]
+struct Entry<'a> {
+    transition: &'a str,
+    time: String,
+    by: Option<RawJson<'a>>,
+}
+
+/// What an effect is sent with.
+#[derive(Serialize)]
+struct EffectContent<'a> {
+    machine: &'a str,
+    id: &'a str,
+    transition: &'a str,
+    body: Option<RawJson<'a>>,
 }

@@ -27,7 +27,7 @@ impl Fields {
     }
 
     /// The names of the fields that only the gate may set.
-    pub fn internal(&self) -> impl Iterator<Item = &str> {
+    pub fn internal_names(&self) -> impl Iterator<Item = &str> {
         self.pairs().map(|(name, _)| name).filter(|name| is_internal(name))
     }
 
@@ -60,7 +60,7 @@ pub fn is_internal(name: &str) -> bool {
 }
 
 /// Fields that describe a request's content or ask for a part of it: a probe has neither.
-pub fn of_content() -> &'static [&'static str] {
+pub fn content_fields() -> &'static [&'static str] {
     &[
         "content-type",
         "content-encoding",
@@ -75,7 +75,7 @@ pub fn of_content() -> &'static [&'static str] {
 }
 
 /// Whether a field may be kept, as far as its name tells.
-pub(crate) fn is_kept(name: &str) -> bool {
+pub(crate) fn may_be_kept(name: &str) -> bool {
     !is_internal(name) && !OF_ONE_HOP.contains(&name)
 }
 
@@ -103,6 +103,6 @@ mod tests {
     #[test]
     fn internal_names() {
         let fields = Fields::new("idempotency-status,x\noncekey-a,1\nx-a,2".to_owned());
-        assert_eq!(fields.internal().collect::<Vec<_>>(), ["idempotency-status", "oncekey-a"]);
+        assert_eq!(fields.internal_names().collect::<Vec<_>>(), ["idempotency-status", "oncekey-a"]);
     }
 }

@@ -11,6 +11,14 @@ pub struct Audience {
 
 /// Whether a caller prefers a refusal as HTML: htmx does, and so does whoever ranks `text/html` above JSON
 /// (RFC 9110 §12.5.1). Equal ranks get problem details.
+///
+/// ```
+/// use oncekey::http::negotiate::prefers_html;
+///
+/// assert!(prefers_html(Some("text/html, application/json;q=0.9"), None));
+/// assert!(!prefers_html(Some("text/html, application/json"), None));
+/// assert!(prefers_html(Some("application/json"), Some("true")));
+/// ```
 pub fn prefers_html(accept: Option<&str>, hx_request: Option<&str>) -> bool {
     if hx_request.is_some_and(|value| value.trim() == "true") {
         return true;
@@ -60,6 +68,13 @@ fn thousandths(text: &str) -> u32 {
 
 /// Whether a caller takes a content coding (RFC 9110 §12.5.3). Without the header it is taken to want none:
 /// content without a coding is always acceptable.
+///
+/// ```
+/// use oncekey::http::negotiate::accepts_coding;
+///
+/// assert!(accepts_coding(Some("gzip, br;q=0.5"), "br"));
+/// assert!(!accepts_coding(Some("gzip, br;q=0"), "br"));
+/// ```
 pub fn accepts_coding(accept_encoding: Option<&str>, coding: &str) -> bool {
     let Some(accept) = accept_encoding else {
         return false;
@@ -89,7 +104,7 @@ pub fn can_decode(coding: &str) -> bool {
 }
 
 /// Whether an answer's `Access-Control-Allow-Origin` lets a page of that web origin read it.
-pub fn allows(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
+pub fn lets_origin_read(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
     match (allow_origin.map(str::trim), origin) {
         (Some("*"), Some(_)) => true,
         (Some(allowed), Some(origin)) => allowed == origin,
@@ -99,7 +114,7 @@ pub fn allows(allow_origin: Option<&str>, origin: Option<&str>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{accepts_coding, allows, prefers_html};
+    use super::{accepts_coding, lets_origin_read, prefers_html};
 
     fn check_html(accept: &str, expect: bool) {
         assert_eq!(prefers_html(Some(accept), None), expect, "{accept}");
@@ -137,10 +152,10 @@ mod tests {
     }
     #[test]
     fn web_origins() {
-        assert!(allows(Some("*"), Some("https://a.example")));
-        assert!(allows(Some("https://a.example"), Some("https://a.example")));
-        assert!(!allows(Some("https://a.example"), Some("https://a.example.evil")));
-        assert!(!allows(None, Some("https://a.example")));
-        assert!(!allows(Some("*"), None));
+        assert!(lets_origin_read(Some("*"), Some("https://a.example")));
+        assert!(lets_origin_read(Some("https://a.example"), Some("https://a.example")));
+        assert!(!lets_origin_read(Some("https://a.example"), Some("https://a.example.evil")));
+        assert!(!lets_origin_read(None, Some("https://a.example")));
+        assert!(!lets_origin_read(Some("*"), None));
     }
 }

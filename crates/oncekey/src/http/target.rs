@@ -13,7 +13,7 @@ pub struct Target<'a> {
 
 /// The parts of an absolute URL, byte for byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Parts<'a> {
+pub struct UrlParts<'a> {
     /// `http` or `https`; empty where the URL has none.
     pub scheme: &'a str,
     /// Host and port.
@@ -27,7 +27,14 @@ pub struct Parts<'a> {
 }
 
 /// Splits an absolute URL. Where there is no path it is `/`.
-pub fn split(url: &str) -> Parts<'_> {
+///
+/// ```
+/// use oncekey::http::target::split_url;
+///
+/// let parts = split_url("https://shop.example:8443/orders?draft=1#top");
+/// assert_eq!((parts.host, parts.path, parts.query), ("shop.example:8443", "/orders", "draft=1"));
+/// ```
+pub fn split_url(url: &str) -> UrlParts<'_> {
     // RFC 3986 §3.1: nothing but these stands before the colon of a scheme.
     let of_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let (scheme, rest) = url
@@ -40,13 +47,19 @@ pub fn split(url: &str) -> Parts<'_> {
     let target = target.split_once('#').map_or(target, |(target, _)| target);
     let target = if target.is_empty() { "/" } else { target };
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
-    Parts { scheme, host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
+    UrlParts { scheme, host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
 }
 
 /// The path by which routes are chosen: percent-encoded unreserved characters decoded (RFC 3986 §6.2.2.2) and dot
 /// segments removed (§5.2.4), since the runtime removes them on the way to the origin, and what the origin will
 /// serve decides what is protected.
-pub fn normal(path: &str) -> String {
+///
+/// ```
+/// use oncekey::http::target::routing_path;
+///
+/// assert_eq!(routing_path("/free/%2e%2E/%70ay"), "/pay");
+/// ```
+pub fn routing_path(path: &str) -> String {
     let decoded = decode_unreserved(path);
     let mut out: Vec<&str> = Vec::new();
     let mut segments = decoded.split('/').skip(1).peekable();
@@ -77,15 +90,15 @@ pub fn normal(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{normal, split};
+    use super::{routing_path, split_url};
     use crate::http::percent::decode_segment;
 
     fn check_split(url: &str, host: &str, path: &str, query: &str) {
-        let parts = split(url);
+        let parts = split_url(url);
         assert_eq!((parts.host, parts.path, parts.query), (host, path, query), "{url}");
     }
-    fn check_normal(path: &str, expect: &str) {
-        assert_eq!(normal(path), expect, "{path}");
+    fn check_routing_path(path: &str, expect: &str) {
+        assert_eq!(routing_path(path), expect, "{path}");
     }
 
     #[test]
@@ -99,21 +112,21 @@ mod tests {
     #[test]
     fn a_scheme_stands_before_two_slashes() {
         for (url, scheme) in [("http://a/", "http"), ("https://a", "https"), ("a:80/x", ""), ("/x://y", "")] {
-            assert_eq!(split(url).scheme, scheme, "{url}");
+            assert_eq!(split_url(url).scheme, scheme, "{url}");
         }
     }
     #[test]
     fn what_the_origin_will_serve_decides() {
-        check_normal("/a/b", "/a/b");
-        check_normal("/a/./b/", "/a/b/");
-        check_normal("/free/../pay/x", "/pay/x");
-        check_normal("/free/%2e%2E/pay/x", "/pay/x");
-        check_normal("/..", "/");
-        check_normal("/a/..", "/");
-        check_normal("/a/.", "/a/");
-        check_normal("/%70ay", "/pay");
-        check_normal("/a%2Fb", "/a%2Fb");
-        check_normal("//a", "//a");
+        check_routing_path("/a/b", "/a/b");
+        check_routing_path("/a/./b/", "/a/b/");
+        check_routing_path("/free/../pay/x", "/pay/x");
+        check_routing_path("/free/%2e%2E/pay/x", "/pay/x");
+        check_routing_path("/..", "/");
+        check_routing_path("/a/..", "/");
+        check_routing_path("/a/.", "/a/");
+        check_routing_path("/%70ay", "/pay");
+        check_routing_path("/a%2Fb", "/a%2Fb");
+        check_routing_path("//a", "//a");
     }
     #[test]
     fn a_segment_decoded() {

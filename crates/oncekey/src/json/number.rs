@@ -19,15 +19,15 @@ fn is_plain(written: &str) -> bool {
 }
 
 /// The text of a number that survives, as ECMAScript writes it (`Number::toString`, RFC 8785 §3.2.2.3).
-pub(crate) struct Text {
+pub(crate) struct NumberText {
     bytes: [u8; 32],
     length: usize,
 }
 
-impl Text {
+impl NumberText {
     /// `None` where the number cannot survive.
-    pub(crate) fn of(written: &str) -> Option<Text> {
-        let mut text = Text { bytes: [b'0'; 32], length: 0 };
+    pub(crate) fn of(written: &str) -> Option<NumberText> {
+        let mut text = NumberText { bytes: [b'0'; 32], length: 0 };
         if is_plain(written) && written != "-0" {
             for byte in written.bytes() {
                 text.push(byte);

@@ -1,5 +1,7 @@
 //! Parts of a JSON text to the byte: the value at a pointer, the elements of a list. Nothing is copied or kept.
 
+use std::{borrow::Cow, error::Error, fmt};
+
 use crate::json::tokens::{Token, Tokens};
 
 /// The text is not JSON.
@@ -23,16 +25,19 @@ impl NotJson {
         }
         Self { line, column }
     }
+}
 
-    /// A sentence for a refusal's detail.
-    pub fn sentence(self) -> String {
-        ["The content is not JSON at line ", &self.line.to_string(), ", column ", &self.column.to_string(), "."]
-            .concat()
+/// A sentence for a refusal's detail.
+impl fmt::Display for NotJson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "The content is not JSON at line {}, column {}.", self.line, self.column)
     }
 }
 
+impl Error for NotJson {}
+
 /// Reads bytes as one JSON text (RFC 8259), without a byte order mark where there is one.
-pub fn json(bytes: &[u8]) -> Result<&str, NotJson> {
+pub fn json_text(bytes: &[u8]) -> Result<&str, NotJson> {
     let text = str::from_utf8(bytes).map_err(|error| NotJson::at(bytes, error.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut tokens = Tokens::new(text);
@@ -62,7 +67,7 @@ pub fn is_json(bytes: &[u8], deepest: usize) -> bool {
 
 /// What stands at a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found<'t> {
+pub enum Selected<'t> {
     /// Nothing.
     Nothing,
     /// This value, as written.
@@ -72,24 +77,32 @@ pub enum Found<'t> {
 }
 
 /// The value at a JSON pointer (RFC 6901), given as its decoded reference tokens, in a text that is JSON.
-pub fn find<'t>(text: &'t str, pointer: &[String]) -> Found<'t> {
+///
+/// ```
+/// use oncekey::json::select::{Selected, select};
+///
+/// let text = r#"{"a": [1, {"b": 2.50}]}"#;
+/// let pointer = ["a", "1", "b"].map(str::to_owned);
+/// assert_eq!(select(text, &pointer), Selected::Value("2.50"));
+/// ```
+pub fn select<'t>(text: &'t str, pointer: &[String]) -> Selected<'t> {
     let mut found = text.trim_matches([' ', '\t', '\n', '\r']);
     for token in pointer {
-        match child(found, token) {
-            Found::Value(value) => found = value,
+        match select_child(found, token) {
+            Selected::Value(value) => found = value,
             other => return other,
         }
     }
-    Found::Value(found)
+    Selected::Value(found)
 }
 
-fn child<'t>(text: &'t str, token: &str) -> Found<'t> {
-    if let Some(list) = elements(text) {
+fn select_child<'t>(text: &'t str, token: &str) -> Selected<'t> {
+    if let Some(list) = list_elements(text) {
         let is_plain = token == "0" || !token.starts_with(['0', '+']);
         let index = token.parse().ok().filter(|_| is_plain);
-        return index.and_then(|index: usize| { list }.nth(index)).map_or(Found::Nothing, Found::Value);
+        return index.and_then(|index: usize| { list }.nth(index)).map_or(Selected::Nothing, Selected::Value);
     }
-    let mut found = Found::Nothing;
+    let mut found = Selected::Nothing;
     let mut tokens = Tokens::new(text);
     while let Ok(Some(next)) = tokens.next() {
         let Token::Name(name) = next else {
@@ -98,16 +111,16 @@ fn child<'t>(text: &'t str, token: &str) -> Found<'t> {
         if tokens.depth() != 1 || !name.is(token) {
             continue;
         }
-        if found != Found::Nothing {
-            return Found::Twice;
+        if found != Selected::Nothing {
+            return Selected::Twice;
         }
-        found = value(text, tokens.at()).map_or(Found::Nothing, |(value, _)| Found::Value(value));
+        found = value_from(text, tokens.at()).map_or(Selected::Nothing, |(value, _)| Selected::Value(value));
     }
     found
 }
 
 /// The value that begins at or after an offset, and where it ends.
-fn value(text: &str, from: usize) -> Option<(&str, usize)> {
+fn value_from(text: &str, from: usize) -> Option<(&str, usize)> {
     let rest = text.get(from..)?;
     let start = from + rest.find(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'))?;
     let mut tokens = Tokens::starting(text, start);
@@ -121,11 +134,11 @@ fn value(text: &str, from: usize) -> Option<(&str, usize)> {
 }
 
 /// The elements of a list, as written, in a text that is JSON; `None` where it is no list.
-pub fn elements(text: &str) -> Option<Elements<'_>> {
+pub fn list_elements(text: &str) -> Option<Elements<'_>> {
     text.starts_with('[').then_some(Elements { text, at: 1 })
 }
 
-/// See [`elements`].
+/// See [`list_elements`].
 #[derive(Clone, Debug)]
 pub struct Elements<'t> {
     text: &'t str,
@@ -142,16 +155,16 @@ impl<'t> Iterator for Elements<'t> {
         if self.text.as_bytes().get(self.at) == Some(&b']') {
             return None;
         }
-        let (element, end) = value(self.text, self.at)?;
+        let (element, end) = value_from(self.text, self.at)?;
         self.at = end;
         Some(element)
     }
 }
 
 /// The string that a value is, where it is one without halves of surrogate pairs.
-pub fn string(value: &str) -> Option<String> {
+pub fn string_value(value: &str) -> Option<String> {
     match Tokens::new(value).next() {
-        Ok(Some(Token::String(text))) => text.decode().map(std::borrow::Cow::into_owned),
+        Ok(Some(Token::String(text))) => text.decode().map(Cow::into_owned),
         _ => None,
     }
 }

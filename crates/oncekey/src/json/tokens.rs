@@ -1,6 +1,6 @@
 //! A JSON tokenizer (RFC 8259) that neither recurses nor copies, so that it reads any content in linear time.
 
-use std::{borrow::Cow, str::Chars};
+use std::{borrow::Cow, error::Error, fmt, str::Chars};
 
 /// A part of a JSON text, in the order of the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub(crate) enum Token<'a> {
     /// `]`
     ArrayEnd,
     /// The name of a member; its value follows.
-    Name(Text<'a>),
+    Name(StringText<'a>),
     /// A string value.
-    String(Text<'a>),
+    String(StringText<'a>),
     /// A number as written.
     Number(&'a str),
     /// `true` or `false`.
@@ -27,13 +27,13 @@ pub(crate) enum Token<'a> {
 
 /// A string as written between its quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Text<'a> {
+pub(crate) struct StringText<'a> {
     written: &'a str,
     start: usize,
     escaped: bool,
 }
 
-impl<'a> Text<'a> {
+impl<'a> StringText<'a> {
     /// Offset of the first character in the text.
     pub(crate) fn start(self) -> usize {
         self.start
@@ -74,7 +74,15 @@ impl<'a> Text<'a> {
 
 /// An escape that is half of a surrogate pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lone;
+pub(crate) struct LoneSurrogate;
+
+impl fmt::Display for LoneSurrogate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("half of a surrogate pair")
+    }
+}
+
+impl Error for LoneSurrogate {}
 
 /// The characters that a string means, one by one, so that no copy of it is needed.
 pub(crate) struct Characters<'a> {
@@ -82,11 +90,11 @@ pub(crate) struct Characters<'a> {
 }
 
 impl Iterator for Characters<'_> {
-    type Item = Result<char, Lone>;
+    type Item = Result<char, LoneSurrogate>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self.rest.next()? {
-            '\\' => Some(self.escape().ok_or(Lone)),
+            '\\' => Some(self.escape().ok_or(LoneSurrogate)),
             character => Some(Ok(character)),
         }
     }
@@ -129,10 +137,18 @@ impl Characters<'_> {
 
 /// The text is not JSON from this byte on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct NotJson {
+pub(crate) struct SyntaxError {
     /// Offset in bytes.
     pub(crate) at: usize,
 }
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "not JSON from byte {} on", self.at)
+    }
+}
+
+impl Error for SyntaxError {}
 
 /// What may come next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -178,7 +194,7 @@ impl<'a> Tokens<'a> {
     }
 
     /// The next token; `Ok(None)` at the end of a complete text.
-    pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, NotJson> {
+    pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, SyntaxError> {
         loop {
             let Some(byte) = self.skip_space() else {
                 return if self.expect == Expect::Nothing { Ok(None) } else { self.fail() };
@@ -214,7 +230,7 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    fn value(&mut self, byte: u8) -> Result<Token<'a>, NotJson> {
+    fn value(&mut self, byte: u8) -> Result<Token<'a>, SyntaxError> {
         let token = match byte {
             b'{' => {
                 self.at += 1;
@@ -250,14 +266,14 @@ impl<'a> Tokens<'a> {
         self.expect = if self.open.is_empty() { Expect::Nothing } else { Expect::Next };
     }
 
-    fn word(&mut self, word: &[u8], token: Token<'a>) -> Result<Token<'a>, NotJson> {
+    fn word(&mut self, word: &[u8], token: Token<'a>) -> Result<Token<'a>, SyntaxError> {
         for byte in word.iter().copied() {
             self.want(byte)?;
         }
         Ok(token)
     }
 
-    fn string(&mut self) -> Result<Text<'a>, NotJson> {
+    fn string(&mut self) -> Result<StringText<'a>, SyntaxError> {
         self.want(b'"')?;
         let start = self.at;
         let mut escaped = false;
@@ -276,13 +292,13 @@ impl<'a> Tokens<'a> {
                 _ => return self.fail(),
             }
         }
-        let written = self.text.get(start..self.at).ok_or(NotJson { at: start })?;
+        let written = self.text.get(start..self.at).ok_or(SyntaxError { at: start })?;
         self.at += 1;
-        Ok(Text { written, start, escaped })
+        Ok(StringText { written, start, escaped })
     }
 
     /// What follows a backslash.
-    fn escape(&mut self) -> Result<(), NotJson> {
+    fn escape(&mut self) -> Result<(), SyntaxError> {
         match self.peek() {
             Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
             Some(b'u') => {
@@ -299,7 +315,7 @@ impl<'a> Tokens<'a> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<&'a str, NotJson> {
+    fn number(&mut self) -> Result<&'a str, SyntaxError> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -320,11 +336,11 @@ impl<'a> Tokens<'a> {
             }
             self.digits()?;
         }
-        self.text.get(start..self.at).ok_or(NotJson { at: start })
+        self.text.get(start..self.at).ok_or(SyntaxError { at: start })
     }
 
     /// One digit or more.
-    fn digits(&mut self) -> Result<(), NotJson> {
+    fn digits(&mut self) -> Result<(), SyntaxError> {
         let start = self.at;
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
@@ -332,7 +348,7 @@ impl<'a> Tokens<'a> {
         if self.at == start { self.fail() } else { Ok(()) }
     }
 
-    fn want(&mut self, byte: u8) -> Result<(), NotJson> {
+    fn want(&mut self, byte: u8) -> Result<(), SyntaxError> {
         if self.peek() == Some(byte) {
             self.at += 1;
             return Ok(());
@@ -356,7 +372,7 @@ impl<'a> Tokens<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn fail<T>(&self) -> Result<T, NotJson> {
-        Err(NotJson { at: self.at })
+    fn fail<T>(&self) -> Result<T, SyntaxError> {
+        Err(SyntaxError { at: self.at })
     }
 }

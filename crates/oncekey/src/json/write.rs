@@ -1,39 +1,44 @@
-//! JSON as the gate writes it.
+//! JSON as the gate says it: one writer for all of it. Canonical forms are written by [`crate::content::json`].
 
-/// The escape of a character that cannot stand for itself in a string, as short as RFC 8785 §3.2.2.2 wants it, and how
-/// much of it counts.
-pub(crate) fn escape(character: char) -> Option<([u8; 6], usize)> {
-    let short = |letter: u8| Some(([b'\\', letter, 0, 0, 0, 0], 2));
-    match character {
-        '"' => short(b'"'),
-        '\\' => short(b'\\'),
-        '\u{8}' => short(b'b'),
-        '\t' => short(b't'),
-        '\n' => short(b'n'),
-        '\u{c}' => short(b'f'),
-        '\r' => short(b'r'),
-        '\0'..='\u{1f}' => {
-            let code = character as u8;
-            let low = code & 15;
-            let low = if low < 10 { b'0' + low } else { b'a' + low - 10 };
-            Some(([b'\\', b'u', b'0', b'0', b'0' + (code >> 4), low], 6))
-        }
-        _ => None,
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+/// A value as JSON, without white space, members in their order.
+///
+/// ```
+/// use oncekey::json::write::to_json;
+///
+/// assert_eq!(to_json(&("a\n", [1, 2])), r#"["a\n",[1,2]]"#);
+/// ```
+pub fn to_json(value: &(impl Serialize + ?Sized)) -> String {
+    // Fails only where a map has a name that is no string, or where a value's own `Serialize` fails: the gate says neither.
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// A text that is JSON already, written as it stands.
+///
+/// The library's own `RawValue` is made by reading the text once more, and drops the white space around it. Type and
+/// serializer agree on both in the same way, a struct of this one name: the feature `raw_value`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawJson<'t>(pub(crate) &'t str);
+
+impl Serialize for RawJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const NAME: &str = "$serde_json::private::RawValue";
+        let mut raw = serializer.serialize_struct(NAME, 1)?;
+        raw.serialize_field(NAME, self.0)?;
+        raw.end()
     }
 }
 
-/// Adds a text as a JSON string.
-pub(crate) fn quote(text: &str, out: &mut String) {
-    out.push('"');
-    for character in text.chars() {
-        match escape(character) {
-            Some((escaped, length)) => {
-                for byte in escaped.iter().take(length) {
-                    out.push(char::from(*byte));
-                }
-            }
-            None => out.push(character),
+#[cfg(test)]
+mod tests {
+    use super::{RawJson, to_json};
+
+    #[test]
+    fn raw_json_stands_as_it_is() {
+        for text in ["null", " {\"a\" : 1.0}\n", "\"\\ud800\"", "[1e400,\t-0]"] {
+            assert_eq!(to_json(&RawJson(text)), text);
+            assert_eq!(to_json(&[(Some(RawJson(text)), "é\"")]), format!("[[{text},\"é\\\"\"]]"));
         }
     }
-    out.push('"');
 }

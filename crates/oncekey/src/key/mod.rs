@@ -1,11 +1,16 @@
 //! The client's key, the scope it is valid in, and the scoped key that both become.
 
-pub mod item;
+pub mod mint;
 pub mod scope;
 pub mod scoped;
 
+use std::{borrow::Cow, error::Error, fmt};
+
+use sfv::{Parser, StringRef};
+use uuid::{Uuid, fmt::Hyphenated};
+
 /// The most characters a key may have, after unquoting.
-pub const LONGEST: usize = 255;
+pub const LONGEST_KEY: usize = 255;
 
 /// The client's value, one per intent: 1 to 255 printable ASCII characters, not all of them spaces.
 ///
@@ -19,6 +24,16 @@ impl Key {
     /// The value is a structured-field String whose parameters are ignored (draft §2.1, RFC 9651 §3.3.3), or bare:
     /// printable ASCII without comma, quote, backslash or space. Repeated lines arrive joined by a comma (RFC 9110
     /// §5.2) and are therefore no key. White space around the value does not belong to it (RFC 9110 §5.5).
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// let key = Key::from_header("\"order 1042\"; a=1")?;
+    /// assert_eq!(key.as_str(), "order 1042");
+    /// assert_eq!(Key::from_header("order-1042")?.as_str(), "order-1042");
+    /// assert_eq!(Key::from_header("one, two"), Err(InvalidKey::Repeated));
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn from_header(value: &str) -> Result<Key, InvalidKey> {
         let value = value.trim_matches([' ', '\t']);
         if !value.is_ascii() {
@@ -28,10 +43,8 @@ impl Key {
             return Err(InvalidKey::Blank);
         }
         if value.starts_with('"') {
-            return match item::string(value) {
-                Some(key) => Key::from_content(&key),
-                None => Err(malformed(value)),
-            };
+            let string = Parser::new(value).parse_item::<Cow<'_, StringRef>>();
+            return string.map_or_else(|_| Err(why_malformed(value)), |key| Key::from_content(key.as_str()));
         }
         if value.contains(',') {
             return Err(InvalidKey::Repeated);
@@ -43,11 +56,19 @@ impl Key {
     }
 
     /// Reads the value of the key's form field or JSON member, literally: nothing is unquoted or trimmed.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// assert_eq!(Key::from_content("\"k\"")?.as_str(), "\"k\"");
+    /// assert_eq!(Key::from_content("  "), Err(InvalidKey::Blank));
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn from_content(value: &str) -> Result<Key, InvalidKey> {
         if !value.bytes().all(|byte| matches!(byte, 0x20..=0x7e)) {
             return Err(if value.is_ascii() { InvalidKey::Malformed } else { InvalidKey::NotAscii });
         }
-        if value.len() > LONGEST {
+        if value.len() > LONGEST_KEY {
             return Err(InvalidKey::TooLong { length: value.len() });
         }
         if value.bytes().all(|byte| byte == b' ') {
@@ -61,13 +82,19 @@ impl Key {
         &self.0
     }
 
-    /// Whether the key is a UUID in its hyphenated form (RFC 9562 §4), in letters of any case.
-    pub fn is_uuid(&self) -> bool {
-        self.0.len() == 36
-            && self.0.bytes().enumerate().all(|(at, byte)| match at {
-                8 | 13 | 18 | 23 => byte == b'-',
-                _ => byte.is_ascii_hexdigit(),
-            })
+    /// The UUID that the key is: in its hyphenated form (RFC 9562 §4), in letters of any case.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// let uuid = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?.uuid();
+    /// assert_eq!(uuid.map(|uuid| uuid.get_version_num()), Some(4));
+    /// assert_eq!(Key::from_header("order-1042")?.uuid(), None);
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
+    pub fn uuid(&self) -> Option<Uuid> {
+        // The library reads the other forms as well: with braces, as a URN, without hyphens. None of them is so long.
+        (self.0.len() == Hyphenated::LENGTH).then(|| Uuid::try_parse(&self.0).ok()).flatten()
     }
 }
 
@@ -76,7 +103,7 @@ impl Key {
 pub enum InvalidKey {
     /// Empty, or spaces only.
     Blank,
-    /// Longer than [`LONGEST`] characters after unquoting.
+    /// Longer than [`LONGEST_KEY`] characters after unquoting.
     TooLong {
         /// The length found, in bytes.
         length: usize,
@@ -95,10 +122,10 @@ pub enum InvalidKey {
     NotUuid,
 }
 
-impl InvalidKey {
-    /// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
-    pub fn detail(&self) -> &'static str {
-        match self {
+/// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
+impl fmt::Display for InvalidKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             InvalidKey::Blank => "The idempotency key is blank.",
             InvalidKey::TooLong { .. } => "The idempotency key is longer than 255 characters.",
             InvalidKey::NotAscii => "The idempotency key holds a character outside printable ASCII.",
@@ -113,20 +140,22 @@ impl InvalidKey {
             }
             InvalidKey::NotAString => "The idempotency key in the content is not a string.",
             InvalidKey::NotUuid => "Without credentials only a UUID is accepted as idempotency key.",
-        }
+        })
     }
 }
 
+impl Error for InvalidKey {}
+
 /// Whether `text` can be a key. Small enough for the browser: it needs no parser.
 pub fn is_key(text: &str) -> bool {
-    matches!(text.len(), 1..=LONGEST)
+    matches!(text.len(), 1..=LONGEST_KEY)
         && text.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
         && text.bytes().any(|byte| byte != b' ')
 }
 
 /// A key as a structured-field String (RFC 9651 §4.1.6): quoted, with `"` and `\` escaped.
 #[allow(clippy::single_char_add_str, reason = "`push` encodes any character: more code for the browser module")]
-pub fn quote(key: &str) -> String {
+pub fn quote_key(key: &str) -> String {
     let mut quoted = String::from("\"");
     for (place, byte) in key.bytes().enumerate() {
         if matches!(byte, b'"' | b'\\') {
@@ -139,7 +168,7 @@ pub fn quote(key: &str) -> String {
 }
 
 /// Tells two strings apart from one that is broken: only the words of the refusal depend on it.
-fn malformed(value: &str) -> InvalidKey {
+fn why_malformed(value: &str) -> InvalidKey {
     let mut bytes = value.bytes().skip(1);
     while let Some(byte) = bytes.next() {
         match byte {

@@ -1,6 +1,15 @@
 //! Whose key it is: the scope that makes the same key of two callers different.
 
 /// What makes the same key of two callers different: the host, and the attributes that identify the caller.
+///
+/// ```
+/// use oncekey::key::scope::Scope;
+///
+/// let mut scope = Scope::new("Shop.example");
+/// assert!(scope.is_anonymous());
+/// scope.add("cookie:session", "of-ann");
+/// assert!(!scope.is_anonymous());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
     pub(super) host: String,

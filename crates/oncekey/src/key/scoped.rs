@@ -1,8 +1,10 @@
 //! The scoped key, which scope and key become.
 
+use std::{error::Error, fmt, str::FromStr};
+
 use crate::{
-    digest::{Digest, is_digest},
-    key::{InvalidKey, Key, quote, scope::Scope},
+    digest::{LengthPrefixedDigest, is_digest},
+    key::{InvalidKey, Key, quote_key, scope::Scope},
 };
 
 /// Scope and key together, as an opaque text of 43 characters of `[A-Za-z0-9_-]`: names the object, and is the key
@@ -14,24 +16,34 @@ impl ScopedKey {
     /// Derives the scoped key; the same scope and key always give the same one.
     ///
     /// An anonymous caller's key guards the answer alone, so it must be one that nobody guesses: a UUID.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey};
+    ///
+    /// let key = Key::from_header("order-1042")?;
+    /// let of = |caller: &str| {
+    ///     let mut scope = Scope::new("shop.example");
+    ///     scope.add("header:authorization", caller);
+    ///     ScopedKey::derive(&scope, &key)
+    /// };
+    /// assert_ne!(of("Bearer of-ann")?, of("Bearer of-bob")?);
+    /// assert_eq!(of(""), Err(InvalidKey::NotUuid));
+    /// assert_eq!(of("Bearer of-ann")?.as_str().len(), 43);
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
     pub fn derive(scope: &Scope, key: &Key) -> Result<ScopedKey, InvalidKey> {
-        if scope.is_anonymous() && !key.is_uuid() {
+        if scope.is_anonymous() && key.uuid().is_none() {
             return Err(InvalidKey::NotUuid);
         }
-        let mut digest = Digest::new("oncekey scoped key 1");
-        digest.part(scope.host.as_bytes());
+        let mut digest = LengthPrefixedDigest::new("oncekey scoped key 1");
+        digest.add_part(scope.host.as_bytes());
         for (attribute, value) in &scope.attributes {
-            digest.optional(Some(attribute.as_bytes()));
-            digest.part(value.as_bytes());
+            digest.add_optional(Some(attribute.as_bytes()));
+            digest.add_part(value.as_bytes());
         }
-        digest.optional(None);
-        digest.part(key.as_str().as_bytes());
+        digest.add_optional(None);
+        digest.add_part(key.as_str().as_bytes());
         Ok(ScopedKey(digest.finish()))
-    }
-
-    /// Reads a scoped key as [`ScopedKey::as_str`] gives it.
-    pub fn parse(text: &str) -> Option<ScopedKey> {
-        is_digest(text).then(|| ScopedKey(text.to_owned()))
     }
 
     /// The text without quotes.
@@ -41,6 +53,33 @@ impl ScopedKey {
 
     /// The value of the header field towards the origin: a structured-field String.
     pub fn to_header(&self) -> String {
-        quote(&self.0)
+        quote_key(&self.0)
     }
 }
+
+impl fmt::Display for ScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Reads what [`ScopedKey::as_str`] gave.
+impl FromStr for ScopedKey {
+    type Err = InvalidScopedKey;
+
+    fn from_str(text: &str) -> Result<ScopedKey, InvalidScopedKey> {
+        is_digest(text).then(|| ScopedKey(text.to_owned())).ok_or(InvalidScopedKey)
+    }
+}
+
+/// The text is no scoped key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InvalidScopedKey;
+
+impl fmt::Display for InvalidScopedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a scoped key: 43 characters of base64url")
+    }
+}
+
+impl Error for InvalidScopedKey {}

@@ -1,9 +1,12 @@
 //! The policy as JSON for everyone to read.
 
-use crate::policy::{
-    member::ObjectShape,
-    typed::{show_policy_member, show_published},
-    types::Policy,
+use crate::{
+    json::write::to_json,
+    policy::{
+        member::ObjectShape,
+        typed::{show_policy_member, show_published},
+        types::Policy,
+    },
 };
 
 impl Policy {
@@ -11,6 +14,6 @@ impl Policy {
     /// which concern nobody outside.
     pub fn published(&self) -> String {
         let document = show_published(ObjectShape::Policy, &|name| show_policy_member(self, name));
-        serde_json::to_string(&document).unwrap_or_default()
+        to_json(&document)
     }
 }

@@ -117,7 +117,7 @@ impl Attempt {
         format!(
             "{} {} {} {} {} {} {} {} {} {} {}",
             self.scoped_key.as_str(),
-            self.fingerprint.to_text(),
+            self.fingerprint.as_str(),
             keep,
             server_error,
             unanswered,
@@ -140,8 +140,8 @@ impl Attempt {
 
     pub(crate) fn decode<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<Self> {
         Some(Self {
-            scoped_key: ScopedKey::parse(words.next()?)?,
-            fingerprint: Fingerprint::parse(words.next()?)?,
+            scoped_key: words.next()?.parse::<ScopedKey>().ok()?,
+            fingerprint: words.next()?.parse::<Fingerprint>().ok()?,
             terms: Terms {
                 keep: match words.next()? {
                     "s" => Keep::Success,

@@ -28,7 +28,7 @@ impl Writer {
         self.u32(claim.generation);
         self.u64(claim.lease_until);
         self.u32(claim.retention);
-        self.text(claim.fingerprint.to_text());
+        self.text(claim.fingerprint.as_str());
     }
 }
 
@@ -64,7 +64,7 @@ impl Reader<'_> {
             generation: self.u32()?,
             lease_until: self.u64()?,
             retention: self.u32()?,
-            fingerprint: Fingerprint::parse(&self.text()?)?,
+            fingerprint: self.text()?.parse::<Fingerprint>().ok()?,
         })
     }
 }

@@ -1,9 +1,9 @@
 //! What is stored for a scoped key, and its stored form. Golden files pin every version ever written.
 
 use crate::{
-    answer::head::Head,
+    answer::head::ReplyHead,
     fingerprint::Fingerprint,
-    http::date::{Millis, after},
+    http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -60,7 +60,7 @@ pub struct Claim {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kept {
     /// All of it; the content stands beside the record.
-    Reply(Head),
+    Reply(ReplyHead),
     /// Only its status: the content was over `max_stored`.
     Tombstone {
         /// The origin's status.
@@ -90,9 +90,9 @@ impl Record {
     /// request whose delivery does not end from when it is given up.
     pub fn expires(&self) -> Millis {
         match self {
-            Self::Claimed(claim) => after(claim.lease_until, claim.retention),
+            Self::Claimed(claim) => later_by(claim.lease_until, claim.retention),
             Self::Completed { expires, .. } | Self::Unknown { expires, .. } => *expires,
-            Self::Accepted(delivery) => after(delivery.until, delivery.claim.retention),
+            Self::Accepted(delivery) => later_by(delivery.until, delivery.claim.retention),
         }
     }
 
@@ -163,7 +163,7 @@ impl Record {
                 claim,
                 expires: bytes.u64()?,
                 kept: match bytes.byte()? {
-                    0 => Kept::Reply(Head { status: bytes.u16()?, lines: bytes.text()? }),
+                    0 => Kept::Reply(ReplyHead { status: bytes.u16()?, lines: bytes.text()? }),
                     1 => Kept::Tombstone { status: bytes.u16()? },
                     _ => return None,
                 },
@@ -269,5 +269,5 @@ pub fn unknown_until(delivery: &Delivery, owner: Owner, now: Millis) -> Option<M
     }
     let is_held = runs && delivery.attempt.terms.unanswered == Unanswered::Hold;
     // The alarm that gives it up may be late.
-    (is_held || now >= delivery.until).then(|| after(delivery.until.max(now), delivery.claim.retention))
+    (is_held || now >= delivery.until).then(|| later_by(delivery.until.max(now), delivery.claim.retention))
 }

@@ -2,7 +2,7 @@
 
 use crate::http::{
     fields::{Fields, is_internal},
-    lines::Lines,
+    lines::HeaderLines,
 };
 
 /// The version that [`Held::encode`] writes, the first line of the stored form.
@@ -48,8 +48,8 @@ impl Held {
     }
 
     /// The header lines.
-    pub fn lines(&self) -> Lines {
-        let mut lines = Lines::default();
+    pub fn lines(&self) -> HeaderLines {
+        let mut lines = HeaderLines::default();
         for (name, value) in self.fields.pairs() {
             lines.push(name, value);
         }

@@ -1,18 +1,18 @@
 //! Batches and queues: the line's order against random histories, lists and keys, what an item is told as.
 use oncekey::{
     answer::refusal::Refusal,
-    batch::{Line, Plan, lines, list, told},
-    http::{fields::Fields, lines::Lines},
+    batch::{BatchPlan, ItemLine, batch_head, item_answer, items_of},
+    http::{fields::Fields, lines::HeaderLines},
     key::{scope::Scope, scoped::ScopedKey},
     policy::{Keep, Mode, Policy, Unanswered},
-    queue::{delay, message},
+    queue::{attempt_of_message, redelivery_delay},
     stored::attempt::Attempt,
 };
 use proptest::collection::vec;
 use proptest::prelude::{ProptestConfig, any, proptest};
 use serde_json::{Value, json};
 
-fn pairs(lines: Lines) -> Vec<(String, String)> {
+fn pairs(lines: HeaderLines) -> Vec<(String, String)> {
     serde_json::from_str(&lines.into_json()).unwrap()
 }
 
@@ -31,17 +31,17 @@ fn policy() -> Policy {
     policy.to_string().parse().unwrap()
 }
 
-fn plan(policy: &Policy, fields: &str) -> Plan {
+fn plan(policy: &Policy, fields: &str) -> BatchPlan {
     let Mode::Batch { item_key, item_path, .. } = &policy.routes[0].mode else { panic!() };
     let mut scope = Scope::new("gate.example");
     scope.add("header:authorization", "Bearer ann");
     let fields = Fields::new(fields.to_owned());
-    Plan::new(policy, &policy.routes[0], (item_key, item_path), scope, "http://gate.example", &fields)
+    BatchPlan::new(policy, &policy.routes[0], (item_key, item_path), scope, "http://gate.example", &fields)
 }
 
 fn item(element: &str) -> Result<Attempt, Refusal> {
     let policy = policy();
-    plan(&policy, "").item(&policy, element)
+    plan(&policy, "").attempt_of_item(&policy, element)
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn an_item_has_the_callers_head_but_for_the_content() {
 fn lists() {
     let check = |kind: Option<&str>, coding: Option<&str>, content: &[u8], at: &[&str], expect: Result<&str, &str>| {
         let at: Vec<String> = at.iter().map(|&token| token.to_owned()).collect();
-        match (list(kind, coding, content, &at), expect) {
+        match (items_of(kind, coding, content, &at), expect) {
             (Ok(found), Ok(expect)) => assert_eq!(found, expect),
             (Err(Refusal::ContentInvalid { message }), Err(says)) => assert!(message.contains(says), "{message}"),
             (found, expect) => panic!("{found:?} where {expect:?}"),
@@ -111,7 +111,7 @@ fn lists() {
 #[test]
 fn what_an_item_is_told_as() {
     let check = |status, after, content: Option<&[u8]>, expect: Value| {
-        let told: Value = serde_json::from_str(&told(status, "executed", after, content)).unwrap();
+        let told: Value = serde_json::from_str(&item_answer(status, "executed", after, content)).unwrap();
         let mut wanted = json!({ "status": status, "idempotency_status": "executed" });
         wanted.as_object_mut().unwrap().extend(expect.as_object().unwrap().clone());
         assert_eq!(told, wanted);
@@ -127,17 +127,32 @@ fn what_an_item_is_told_as() {
         check(200, None, Some(content), json!({ "body": text, "encoding": "base64" }));
     }
     let deep = "[".repeat(129) + &"]".repeat(129);
-    assert!(told(200, "executed", None, Some(deep.as_bytes())).contains("base64"));
-    assert!(told(200, "executed", None, Some(b" 1.0 ")).contains("\"body\": 1.0 }"));
-    let head = pairs(lines());
+    assert!(item_answer(200, "executed", None, Some(deep.as_bytes())).contains("base64"));
+    assert!(item_answer(200, "executed", None, Some(b" 1.0 ")).contains("\"body\": 1.0 }"));
+    let head = pairs(batch_head());
     assert!(head.contains(&("idempotency-status".to_owned(), "bypassed;reason=batch".to_owned())));
+}
+
+#[test]
+fn an_items_answer_byte_for_byte() {
+    let check = |after, content: Option<&[u8]>, expect: &str| {
+        assert_eq!(
+            item_answer(200, "a\"\n", after, content),
+            format!(r#"{{"status":200,"idempotency_status":"a\"\n",{expect}}}"#)
+        );
+    };
+    check(Some(7), Some(b" {\"a\" :1.0}\n"), "\"retry_after\":7,\"body\": {\"a\" :1.0}\n");
+    check(None, Some(b"\"\\ud800\""), r#""body":"\ud800""#);
+    check(None, Some(b"foo"), r#""body":"Zm9v","encoding":"base64""#);
+    check(None, None, r#""body":null,"omitted":true"#);
 }
 
 #[test]
 fn messages() {
     let policy = policy();
-    let of =
-        |queue: &str, id: &str, content: &str| message(&policy, policy.queue(queue).unwrap(), id, content.as_bytes());
+    let of = |queue: &str, id: &str, content: &str| {
+        attempt_of_message(&policy, policy.queue(queue).unwrap(), id, content.as_bytes())
+    };
     let key = |queue: &str, id: &str, content: &str| of(queue, id, content).unwrap().scoped_key;
     let first = of("mail", "m1", "{\"event_id\":\"e\",\"n\":1}").unwrap();
     assert_eq!((first.terms.lease, first.terms.retention, first.terms.keep), (5, 9, Keep::Definite));
@@ -163,7 +178,7 @@ fn messages() {
 #[test]
 fn delays() {
     let check = |attempts, jitter, retry_after, expect| {
-        assert_eq!(delay(attempts, jitter, retry_after), expect, "{attempts} {jitter} {retry_after}");
+        assert_eq!(redelivery_delay(attempts, jitter, retry_after), expect, "{attempts} {jitter} {retry_after}");
     };
     check(0, 0, 0, 1);
     check(1, 0, 0, 1);
@@ -176,7 +191,7 @@ fn delays() {
 
 fn key(number: u8) -> ScopedKey {
     let policy = policy();
-    message(&policy, policy.queue("ids").unwrap(), &number.to_string(), b"1").unwrap().scoped_key
+    attempt_of_message(&policy, policy.queue("ids").unwrap(), &number.to_string(), b"1").unwrap().scoped_key
 }
 
 proptest! {
@@ -187,15 +202,15 @@ proptest! {
     fn six_at_most_and_one_key_in_order(
         items in vec(proptest::option::of(0..9_u8), 0..200), choices in vec(any::<usize>(), 1..50),
     ) {
-        let (mut line, mut running, mut begun) = (Line::default(), Vec::new(), Vec::new());
+        let (mut line, mut running, mut begun) = (ItemLine::default(), Vec::new(), Vec::new());
         let mut next = 0;
         let mut choice = choices.iter().cycle();
         loop {
             while next < items.len() && line.has_room(0, 0) {
-                assert_eq!(line.join(items[next].map(key).as_ref()), next);
+                assert_eq!(line.join_item(items[next].map(key).as_ref()), next);
                 next += 1;
             }
-            while let Some(number) = line.begin() {
+            while let Some(number) = line.begin_next() {
                 let mine = items[number].expect("nothing is sent for it");
                 assert!(!running.iter().any(|other: &usize| items[*other] == Some(mine)), "two of one key at once");
                 running.push(number);
@@ -206,8 +221,8 @@ proptest! {
                 break;
             }
             let ended = running.swap_remove(choice.next().unwrap() % running.len());
-            line.end(ended);
-            line.end(ended);
+            line.end_item(ended);
+            line.end_item(ended);
         }
         assert_eq!(next, items.len());
         for number in 0..9 {
@@ -220,25 +235,25 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_batch_or_refused(bytes in any::<Vec<u8>>(), id in any::<String>(), status in 200..600_u16) {
-        let _ = list(Some("application/json"), None, &bytes, &["a".to_owned()]);
+        let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()]);
         let policy = policy();
-        let _ = message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
-        let told: Value = serde_json::from_str(&told(status, &id, None, Some(&bytes))).unwrap();
+        let _ = attempt_of_message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
+        let told: Value = serde_json::from_str(&item_answer(status, &id, None, Some(&bytes))).unwrap();
         assert_eq!(told["idempotency_status"], json!(id));
     }
 }
 
 #[test]
 fn no_room_behind_answers_that_wait() {
-    let mut line = Line::default();
+    let mut line = ItemLine::default();
     assert!(line.has_room(63, 0) && !line.has_room(64, 0) && !line.has_room(0, 5_000_000));
     for at in 0..64 {
         assert!(line.has_room(0, 0), "{at}");
-        line.join(Some(&key(at)));
+        line.join_item(Some(&key(at)));
     }
     assert!(!line.has_room(0, 0));
-    line.end(1);
+    line.end_item(1);
     assert!(!line.has_room(0, 0), "the first is not done");
-    line.end(0);
+    line.end_item(0);
     assert!(line.has_room(0, 0));
 }

@@ -1,21 +1,20 @@
 //! Calls to an object that failed: which are made again, and after which the object may have run the effect.
 use oncekey::call::{
-    Calls,
-    Failed::{self, InDoubt, Unreached},
-    Fault,
+    CallFailure::{self, InDoubt, Unreached},
+    CallFault, CallHistory,
 };
 
-const NONE: Fault = Fault { overloaded: false, retryable: false, remote: false, reset: false };
-const OVERLOADED: Fault = Fault { overloaded: true, ..NONE };
-const LOST: Fault = Fault { retryable: true, ..NONE };
-const THROWN: Fault = Fault { remote: true, ..NONE };
-const RESET: Fault = Fault { remote: true, reset: true, ..NONE };
+const NONE: CallFault = CallFault { overloaded: false, retryable: false, remote: false, reset: false };
+const OVERLOADED: CallFault = CallFault { overloaded: true, ..NONE };
+const LOST: CallFault = CallFault { retryable: true, ..NONE };
+const THROWN: CallFault = CallFault { remote: true, ..NONE };
+const RESET: CallFault = CallFault { remote: true, reset: true, ..NONE };
 
-fn check(faults: &[Fault], expected: Option<Failed>) {
-    let mut calls = Calls::default();
+fn check(faults: &[CallFault], expected: Option<CallFailure>) {
+    let mut calls = CallHistory::default();
     let mut last = None;
     for (at, fault) in faults.iter().enumerate() {
-        last = calls.failed(*fault);
+        last = calls.note_failure(*fault);
         assert_eq!(last.is_none() && at + 1 < faults.len(), at + 1 < faults.len(), "again after {:?}", &faults[..=at]);
     }
     assert_eq!(last, expected, "{faults:?}");
@@ -25,14 +24,14 @@ fn check(faults: &[Fault], expected: Option<Failed>) {
 fn what_never_arrived_may_go_elsewhere() {
     check(&[NONE], Some(Unreached));
     check(&[OVERLOADED], Some(Unreached));
-    check(&[Fault { retryable: true, ..OVERLOADED }], Some(Unreached));
+    check(&[CallFault { retryable: true, ..OVERLOADED }], Some(Unreached));
 }
 
 #[test]
 fn what_may_have_arrived_may_not() {
     check(&[THROWN], Some(InDoubt));
     check(&[RESET], Some(InDoubt));
-    check(&[Fault { reset: true, ..NONE }], Some(InDoubt));
+    check(&[CallFault { reset: true, ..NONE }], Some(InDoubt));
 }
 
 #[test]

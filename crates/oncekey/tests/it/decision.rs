@@ -1,11 +1,11 @@
 //! The decision table, the classes of statuses, and the lines of settle, probed, tidy, peek and release.
 use oncekey::{
-    answer::{head::Head, peek::Peek, refusal::Refusal},
+    answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
-        alarm::{Tidy, alarm, tidy},
-        attempt::{Decision, Found, Probed, decide, probed, probed_since},
-        look::{Release, peek, release},
-        outcome::{Settlement, Then, settle},
+        alarm::{AlarmDecision, decide_alarm, first_alarm},
+        attempt::{AfterProbe, Decision, ProbeResult, decide, decide_after_probe, decide_since_probe},
+        look::{ReleaseDecision, decide_release, peek_record},
+        outcome::{RecordChange, Settlement, settle_attempt},
     },
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
@@ -47,19 +47,19 @@ fn terms(unanswered: &str, wait: u32) -> Terms {
 
 fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
     Attempt {
-        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-        fingerprint: Fingerprint::parse(if print == "same" { SAME } else { OTHER }).unwrap(),
+        scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+        fingerprint: (if print == "same" { SAME } else { OTHER }).parse::<Fingerprint>().unwrap(),
         terms: terms(unanswered, wait),
         header: "Idempotency-Key".to_owned(),
     }
 }
 
 fn claim(lease_until: u64) -> Claim {
-    Claim { generation: 4, fingerprint: Fingerprint::parse(SAME).unwrap(), lease_until, retention: RETENTION }
+    Claim { generation: 4, fingerprint: SAME.parse::<Fingerprint>().unwrap(), lease_until, retention: RETENTION }
 }
 
-fn head() -> Head {
-    Head { status: 201, lines: "location:/orders/1\n".to_owned() }
+fn head() -> ReplyHead {
+    ReplyHead { status: 201, lines: "location:/orders/1\n".to_owned() }
 }
 
 fn completed(expires: u64, kept: Kept) -> Record {
@@ -225,20 +225,20 @@ fn a_claim_comes_after_all_that_memory_and_store_know() {
     assert_eq!(of(None, u32::MAX), u32::MAX);
 }
 
-fn check_settle(record: Option<Record>, then: Then, expect: &Settlement) {
+fn check_settle(record: Option<Record>, then: RecordChange, expect: &Settlement) {
     let kept = Kept::Reply(head());
-    assert_eq!(&settle(record.as_ref(), &claim(NOW + REST), then, kept, NOW), expect, "{record:?} {then:?}");
+    assert_eq!(&settle_attempt(record.as_ref(), &claim(NOW + REST), then, kept, NOW), expect, "{record:?} {then:?}");
 }
 
 #[test]
 fn settlements() {
     let held = || Some(Record::Claimed(claim(NOW + REST)));
     let expires = NOW + u64::from(RETENTION) * 1000;
-    let hold = Then::Hold { cause: Cause::Ambiguous, status: Some(500) };
-    check_settle(held(), Then::Release, &Settlement::Release);
+    let hold = RecordChange::Hold { cause: Cause::Ambiguous, status: Some(500) };
+    check_settle(held(), RecordChange::Release, &Settlement::Release);
     check_settle(
         held(),
-        Then::Keep,
+        RecordChange::Keep,
         &Settlement::Store(Record::Completed { claim: claim(NOW + REST), expires, kept: Kept::Reply(head()) }),
     );
     check_settle(
@@ -252,7 +252,7 @@ fn settlements() {
         }),
     );
     let newer = Claim { generation: 5, ..claim(NOW + REST) };
-    let other = Claim { fingerprint: Fingerprint::parse(OTHER).unwrap(), ..claim(NOW + REST) };
+    let other = Claim { fingerprint: OTHER.parse::<Fingerprint>().unwrap(), ..claim(NOW + REST) };
     let late = [
         None,
         record("reply"),
@@ -264,7 +264,7 @@ fn settlements() {
         Some(Record::Claimed(other)),
     ];
     for record in late {
-        for then in [Then::Keep, Then::Release, hold] {
+        for then in [RecordChange::Keep, RecordChange::Release, hold] {
             check_settle(record.clone(), then, &Settlement::Late);
         }
     }
@@ -272,22 +272,22 @@ fn settlements() {
 
 fn check_probed(word: &str, owner_word: &str, print: &str, status: Option<u16>, expect: &str) {
     let attempt = attempt(print, "probe", 0);
-    let found = Found::of(status);
+    let found = ProbeResult::of(status);
     let kept = Kept::Reply(head());
-    let said = match probed(record(word).as_ref(), owner(owner_word), &attempt, found, kept, NOW) {
-        Probed::Store(Record::Completed { claim: of, expires, kept }) => {
+    let said = match decide_after_probe(record(word).as_ref(), owner(owner_word), &attempt, found, kept, NOW) {
+        AfterProbe::Store(Record::Completed { claim: of, expires, kept }) => {
             assert_eq!(kept, Kept::Reply(head()));
             assert_eq!(of.generation, 4);
             format!("store until {expires}")
         }
-        Probed::Store(other) => panic!("{other:?}"),
-        Probed::Execute(claim) => format!("execute {}", claim.generation),
-        Probed::Refuse { refusal, expires } => {
+        AfterProbe::Store(other) => panic!("{other:?}"),
+        AfterProbe::Execute(claim) => format!("execute {}", claim.generation),
+        AfterProbe::Refuse { refusal, expires } => {
             assert!(matches!(refusal, Refusal::OutcomeUnknown { .. }));
             assert_eq!(refusal.retry_after(), None);
             format!("unknown until {expires}")
         }
-        Probed::Moved => "moved".to_owned(),
+        AfterProbe::Moved => "moved".to_owned(),
     };
     assert_eq!(said, expect, "{word} {owner_word} {print} {status:?}");
 }
@@ -325,52 +325,57 @@ fn a_probe_that_comes_late() {
     };
     let after = |record: Option<&Record>, found| {
         let kept = Kept::Reply(head());
-        probed_since(asked.as_ref(), record, Owner::default(), &attempt, found, kept, NOW)
+        decide_since_probe(asked.as_ref(), record, Owner::default(), &attempt, found, kept, NOW)
     };
-    assert!(matches!(after(asked.as_ref(), Found::Nothing), Probed::Execute(_)));
-    for found in [Found::Answer, Found::Nothing, Found::Unclear] {
-        assert_eq!(after(Some(&later), found), Probed::Moved);
-        assert_eq!(after(None, found), Probed::Moved);
+    assert!(matches!(after(asked.as_ref(), ProbeResult::Nothing), AfterProbe::Execute(_)));
+    for found in [ProbeResult::Answer, ProbeResult::Nothing, ProbeResult::Unclear] {
+        assert_eq!(after(Some(&later), found), AfterProbe::Moved);
+        assert_eq!(after(None, found), AfterProbe::Moved);
     }
 }
 
 /// Record, owner, what tidy, peek and release say.
 #[test]
 fn what_is_remembered() {
-    let until = |at| Tidy::Later(at);
-    let unknown = |expires| Peek::Unknown { expires };
-    let completed = |status| Peek::Completed { status, expires: EXPIRES };
-    let check = |word: &str, owner_word: &str, expect: (Tidy, Peek, Release)| {
+    let until = |at| AlarmDecision::Later(at);
+    let unknown = |expires| PeekState::Unknown { expires };
+    let completed = |status| PeekState::Completed { status, expires: EXPIRES };
+    let check = |word: &str, owner_word: &str, expect: (AlarmDecision, PeekState, ReleaseDecision)| {
         let (record, owner) = (record(word), owner(owner_word));
         let record = record.as_ref();
-        let found = (tidy(record, owner, NOW), peek(record, owner, NOW), release(record, owner, NOW));
+        let found =
+            (decide_alarm(record, owner, NOW), peek_record(record, owner, NOW), decide_release(record, owner, NOW));
         assert_eq!(found, expect, "{word} {owner_word}");
     };
     for nothing in ["none", "claimed-long-ago", "completed-expired", "unknown-expired"] {
-        check(nothing, "gone", (Tidy::Delete, Peek::Absent, Release::Absent));
+        check(nothing, "gone", (AlarmDecision::Delete, PeekState::Absent, ReleaseDecision::Absent));
     }
-    check("claimed", "alive", (until(1_101_500), Peek::Running, Release::Running));
-    check("claimed-over", "alive", (until(1_099_000), Peek::Running, Release::Running));
-    check("claimed-long-ago", "alive", (until(NOW + 1000), Peek::Running, Release::Running));
-    check("claimed", "gone", (until(1_101_500), unknown(1_101_500), Release::Done));
-    check("claimed-over", "gone", (until(1_099_000), unknown(1_099_000), Release::Done));
-    check("reply", "gone", (until(EXPIRES), completed(201), Release::Done));
-    check("tombstone", "gone", (until(EXPIRES), completed(200), Release::Done));
-    check("ambiguous", "gone", (until(EXPIRES), unknown(EXPIRES), Release::Done));
-    check("unanswered", "gone", (until(EXPIRES), unknown(EXPIRES), Release::Done));
+    check("claimed", "alive", (until(1_101_500), PeekState::Running, ReleaseDecision::Running));
+    check("claimed-over", "alive", (until(1_099_000), PeekState::Running, ReleaseDecision::Running));
+    check("claimed-long-ago", "alive", (until(NOW + 1000), PeekState::Running, ReleaseDecision::Running));
+    check("claimed", "gone", (until(1_101_500), unknown(1_101_500), ReleaseDecision::Done));
+    check("claimed-over", "gone", (until(1_099_000), unknown(1_099_000), ReleaseDecision::Done));
+    check("reply", "gone", (until(EXPIRES), completed(201), ReleaseDecision::Done));
+    check("tombstone", "gone", (until(EXPIRES), completed(200), ReleaseDecision::Done));
+    check("ambiguous", "gone", (until(EXPIRES), unknown(EXPIRES), ReleaseDecision::Done));
+    check("unanswered", "gone", (until(EXPIRES), unknown(EXPIRES), ReleaseDecision::Done));
 }
 
 /// The alarm that a claim sets rings no sooner than an answer that comes at once is forgotten.
 #[test]
 fn the_first_alarm() {
-    let at = alarm(&claim(NOW + REST), NOW);
-    let Settlement::Store(record) =
-        settle(Some(&Record::Claimed(claim(NOW + REST))), &claim(NOW + REST), Then::Keep, Kept::Reply(head()), NOW)
-    else {
+    let at = first_alarm(&claim(NOW + REST), NOW);
+    let Settlement::Store(record) = settle_attempt(
+        Some(&Record::Claimed(claim(NOW + REST))),
+        &claim(NOW + REST),
+        RecordChange::Keep,
+        Kept::Reply(head()),
+        NOW,
+    ) else {
         panic!("not stored");
     };
     assert!(at >= record.expires());
-    assert_eq!(tidy(Some(&record), Owner::default(), at), Tidy::Delete);
+    assert_eq!(decide_alarm(Some(&record), Owner::default(), at), AlarmDecision::Delete);
 }
 
 #[test]
@@ -381,6 +386,9 @@ fn times_end_where_numbers_do() {
         panic!("not executed");
     };
     assert_eq!(claim.lease_until, u64::MAX);
-    assert_eq!(alarm(&claim, u64::MAX), u64::MAX);
-    assert_eq!(peek(Some(&Record::Claimed(claim)), Owner::default(), 0), Peek::Unknown { expires: u64::MAX });
+    assert_eq!(first_alarm(&claim, u64::MAX), u64::MAX);
+    assert_eq!(
+        peek_record(Some(&Record::Claimed(claim)), Owner::default(), 0),
+        PeekState::Unknown { expires: u64::MAX }
+    );
 }

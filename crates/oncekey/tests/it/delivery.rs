@@ -1,18 +1,21 @@
 //! Accepted requests: the tables of `delivery.rs`, the back-off, and what a message's answer means.
 use oncekey::{
-    answer::{head::Head, peek::Peek},
+    answer::{head::ReplyHead, peek::PeekState},
     decide::{
-        accepted::{Accepting, Heard, Ring, accept, alarm, asked, ring, settle},
-        attempt::{Decision, Found, decide},
+        accepted::{
+            AcceptDecision, DeliveryAnswer, DeliveryDecision, decide_accept, decide_after_delivery_probe,
+            decide_delivery, next_alarm, settle_delivery,
+        },
+        attempt::{Decision, ProbeResult, decide},
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
-        look::{Release, peek, release},
-        outcome::{Settlement, course},
+        look::{ReleaseDecision, decide_release, peek_record},
+        outcome::{Settlement, outcome_of_status},
     },
     errand::is_handed_over,
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
     policy::{Keep, Policy, ServerError, Unanswered},
-    queue::{Receipt, receipt},
+    queue::{Receipt, read_receipt},
     stored::{
         attempt::{Attempt, Terms},
         record::{Cause, Claim, Delivery, Kept, Owner, Record, Stage},
@@ -40,8 +43,8 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         _ => Unanswered::Probe("/lookup/{key}".to_owned()),
     };
     Attempt {
-        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-        fingerprint: Fingerprint::parse(print).unwrap(),
+        scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+        fingerprint: print.parse::<Fingerprint>().unwrap(),
         terms,
         header: "Idempotency-Key".to_owned(),
     }
@@ -50,7 +53,7 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
 fn delivery(stage: Stage, unanswered: &str) -> Delivery {
     let claim = Claim {
         generation: 4,
-        fingerprint: Fingerprint::parse(SAME).unwrap(),
+        fingerprint: SAME.parse::<Fingerprint>().unwrap(),
         lease_until: NOW + 1_500,
         retention: 100,
     };
@@ -60,24 +63,24 @@ fn delivery(stage: Stage, unanswered: &str) -> Delivery {
 const ALIVE: Owner = Owner { running: Some(4), latest: 4 };
 const GONE: Owner = Owner { running: None, latest: 0 };
 
-fn words(ring: Ring) -> String {
+fn words(ring: DeliveryDecision) -> String {
     match ring {
-        Ring::Delete => "delete".to_owned(),
-        Ring::Nothing => "nothing".to_owned(),
-        Ring::Later(at) => format!("later {}", at - NOW),
-        Ring::Deliver(begun) => {
+        DeliveryDecision::Delete => "delete".to_owned(),
+        DeliveryDecision::Nothing => "nothing".to_owned(),
+        DeliveryDecision::Later(at) => format!("later {}", at - NOW),
+        DeliveryDecision::Deliver(begun) => {
             assert_eq!((begun.stage, begun.tries, begun.until), (Stage::Running, 3, UNTIL));
             format!("deliver {} until {}", begun.claim.generation, begun.claim.lease_until - NOW)
         }
-        Ring::Ask { path, .. } => format!("ask {path}"),
-        Ring::Store(Record::Unknown { expires, cause: Cause::Unanswered, status: None, .. }) => {
+        DeliveryDecision::Probe { path, .. } => format!("ask {path}"),
+        DeliveryDecision::Store(Record::Unknown { expires, cause: Cause::Unanswered, status: None, .. }) => {
             format!("unknown until {}", expires - NOW)
         }
-        Ring::Store(Record::Accepted(Delivery { stage: Stage::Asking { at }, tries, .. })) => {
+        DeliveryDecision::Store(Record::Accepted(Delivery { stage: Stage::Asking { at }, tries, .. })) => {
             format!("asking {} tries {tries}", at - NOW)
         }
-        Ring::Store(Record::Completed { expires, .. }) => format!("completed until {}", expires - NOW),
-        Ring::Store(record) => panic!("{record:?}"),
+        DeliveryDecision::Store(Record::Completed { expires, .. }) => format!("completed until {}", expires - NOW),
+        DeliveryDecision::Store(record) => panic!("{record:?}"),
     }
 }
 
@@ -86,7 +89,7 @@ fn check_ring(stage: Stage, owner: Owner, unanswered: &str, later: u64, expect: 
     found.until = NOW + UNTIL - NOW;
     let record = Record::Accepted(found);
     let now = NOW + later;
-    let rung = ring(Some(&record), owner, now);
+    let rung = decide_delivery(Some(&record), owner, now);
     assert_eq!(words(rung), expect, "{stage:?} {owner:?} {unanswered} {later}");
 }
 
@@ -120,15 +123,15 @@ fn other_records_are_tidied() {
     let claim = delivery(Stage::Running, "hold").claim;
     let completed =
         |expires| Record::Completed { claim: claim.clone(), expires, kept: Kept::Tombstone { status: 200 } };
-    assert_eq!(ring(None, GONE, NOW), Ring::Delete);
-    assert_eq!(ring(Some(&completed(NOW)), GONE, NOW), Ring::Delete);
-    assert_eq!(ring(Some(&completed(NOW + 9_000)), GONE, NOW), Ring::Later(NOW + 9_000));
+    assert_eq!(decide_delivery(None, GONE, NOW), DeliveryDecision::Delete);
+    assert_eq!(decide_delivery(Some(&completed(NOW)), GONE, NOW), DeliveryDecision::Delete);
+    assert_eq!(decide_delivery(Some(&completed(NOW + 9_000)), GONE, NOW), DeliveryDecision::Later(NOW + 9_000));
 }
 
 #[test]
 fn the_alarm_rings_when_something_is_due() {
     let check = |stage, expect: u64| {
-        assert_eq!(alarm(&Record::Accepted(delivery(stage, "hold")), NOW), NOW + expect, "{stage:?}");
+        assert_eq!(next_alarm(&Record::Accepted(delivery(stage, "hold")), NOW), NOW + expect, "{stage:?}");
     };
     check(Stage::Waiting { at: NOW + 7 }, 7);
     check(Stage::Asking { at: NOW + 7 }, 7);
@@ -146,12 +149,19 @@ fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64
         "keep" => ServerError::Keep,
         _ => ServerError::Release,
     };
-    let (oncekey::decide::outcome::Course::Pass { then, .. } | oncekey::decide::outcome::Course::Refuse { then, .. }) =
-        course(status, &running.attempt.terms);
+    let (oncekey::decide::outcome::EffectOutcome::Pass { then, .. }
+    | oncekey::decide::outcome::EffectOutcome::Refuse { then, .. }) = outcome_of_status(status, &running.attempt.terms);
     let claim = running.claim.clone();
-    let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
-    let settled =
-        settle(Some(&Record::Accepted(running)), &claim, then, kept, Heard { status, retry_after }, jitter, NOW);
+    let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
+    let settled = settle_delivery(
+        Some(&Record::Accepted(running)),
+        &claim,
+        then,
+        kept,
+        DeliveryAnswer { status, retry_after },
+        jitter,
+        NOW,
+    );
     let words = match settled {
         Settlement::Late => "late".to_owned(),
         Settlement::Release => "forgotten".to_owned(),
@@ -199,11 +209,11 @@ fn a_delivery_ends_by_the_table() {
 fn what_is_not_its_own_is_settled_by_nobody() {
     let running = delivery(Stage::Running, "hold");
     let old = Claim { generation: 3, ..running.claim.clone() };
-    let heard = Heard { status: Some(200), retry_after: 0 };
-    let kept = || Kept::Reply(Head::bare(200));
-    let then = oncekey::decide::outcome::Then::Keep;
+    let heard = DeliveryAnswer { status: Some(200), retry_after: 0 };
+    let kept = || Kept::Reply(ReplyHead::without_lines(200));
+    let then = oncekey::decide::outcome::RecordChange::Keep;
     let late = |record: Option<&Record>, claim: &Claim| {
-        assert_eq!(settle(record, claim, then, kept(), heard, 0, NOW), Settlement::Late, "{record:?}");
+        assert_eq!(settle_delivery(record, claim, then, kept(), heard, 0, NOW), Settlement::Late, "{record:?}");
     };
     late(None, &running.claim);
     late(Some(&Record::Accepted(running.clone())), &old);
@@ -212,28 +222,37 @@ fn what_is_not_its_own_is_settled_by_nobody() {
     late(Some(&Record::Accepted(Delivery { stage: Stage::Asking { at: 1 }, ..running.clone() })), &running.claim);
     // And no claim of a proxied request is settled on what was accepted.
     let accepted = Record::Accepted(running.clone());
-    assert_eq!(oncekey::decide::outcome::settle(Some(&accepted), &running.claim, then, kept(), NOW), Settlement::Late);
+    assert_eq!(
+        oncekey::decide::outcome::settle_attempt(Some(&accepted), &running.claim, then, kept(), NOW),
+        Settlement::Late
+    );
 }
 
-fn check_asked(found: Found, now: u64, expect: &str) {
+fn check_asked(found: ProbeResult, now: u64, expect: &str) {
     let asking = delivery(Stage::Running, "probe");
     let record = Record::Accepted(asking.clone());
-    let kept = Kept::Reply(Head::bare(200));
-    assert_eq!(words(asked(Some(&record), &asking, GONE, found, kept.clone(), LEAST, NOW + now)), expect);
+    let kept = Kept::Reply(ReplyHead::without_lines(200));
+    assert_eq!(
+        words(decide_after_delivery_probe(Some(&record), &asking, GONE, found, kept.clone(), LEAST, NOW + now)),
+        expect
+    );
     let moved = Record::Accepted(Delivery { tries: 9, ..asking.clone() });
     for other in [None, Some(&moved)] {
-        assert_eq!(asked(other, &asking, GONE, found, kept.clone(), LEAST, NOW), Ring::Nothing);
+        assert_eq!(
+            decide_after_delivery_probe(other, &asking, GONE, found, kept.clone(), LEAST, NOW),
+            DeliveryDecision::Nothing
+        );
     }
 }
 
 #[test]
 fn what_the_origin_says_when_asked() {
-    check_asked(Found::Answer, 0, "completed until 100000");
-    check_asked(Found::Answer, 60_000, "completed until 160000");
-    check_asked(Found::Nothing, 0, "deliver 5 until 10000");
-    check_asked(Found::Nothing, 50_000, "unknown until 150000");
-    check_asked(Found::Unclear, 0, "asking 2000 tries 3");
-    check_asked(Found::Unclear, 49_500, "asking 50000 tries 3");
+    check_asked(ProbeResult::Answer, 0, "completed until 100000");
+    check_asked(ProbeResult::Answer, 60_000, "completed until 160000");
+    check_asked(ProbeResult::Nothing, 0, "deliver 5 until 10000");
+    check_asked(ProbeResult::Nothing, 50_000, "unknown until 150000");
+    check_asked(ProbeResult::Unclear, 0, "asking 2000 tries 3");
+    check_asked(ProbeResult::Unclear, 49_500, "asking 50000 tries 3");
 }
 
 /// What a caller sees of an accepted request: accept again, accept other content, a proxied attempt, peek, release.
@@ -241,8 +260,9 @@ fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown:
     let record = Record::Accepted(delivery(stage, unanswered));
     let now = NOW + later;
     let place = format!("{stage:?} {owner:?} {unanswered} {later}");
-    assert_eq!(accept(Some(&record), owner, &attempt(SAME, "hold"), now), Accepting::Duplicate, "{place}");
-    let Accepting::Refuse { refusal, expires: None } = accept(Some(&record), owner, &attempt(OTHER, "hold"), now)
+    assert_eq!(decide_accept(Some(&record), owner, &attempt(SAME, "hold"), now), AcceptDecision::Duplicate, "{place}");
+    let AcceptDecision::Refuse { refusal, expires: None } =
+        decide_accept(Some(&record), owner, &attempt(OTHER, "hold"), now)
     else {
         panic!("{place}");
     };
@@ -252,12 +272,12 @@ fn check_seen(stage: Stage, owner: Owner, unanswered: &str, later: u64, unknown:
         decision => panic!("{place}: {decision:?}"),
     };
     assert_eq!(code(OTHER), "idempotency_key_reused");
-    let (found, freed) = (peek(Some(&record), owner, now), release(Some(&record), owner, now));
+    let (found, freed) = (peek_record(Some(&record), owner, now), decide_release(Some(&record), owner, now));
     if unknown {
-        assert_eq!(found, Peek::Unknown { expires: UNTIL + 100_000 }, "{place}");
-        assert_eq!((code(SAME), freed), ("outcome_unknown", Release::Done));
+        assert_eq!(found, PeekState::Unknown { expires: UNTIL + 100_000 }, "{place}");
+        assert_eq!((code(SAME), freed), ("outcome_unknown", ReleaseDecision::Done));
     } else {
-        assert_eq!((found, freed), (Peek::Running, Release::Running), "{place}");
+        assert_eq!((found, freed), (PeekState::Running, ReleaseDecision::Running), "{place}");
         assert_eq!(code(SAME), "request_in_progress");
         let mut waits = attempt(SAME, "hold");
         waits.terms.wait = 3;
@@ -281,13 +301,15 @@ fn it_runs_until_it_has_ended_for_everybody() {
 #[test]
 fn a_free_key_is_taken() {
     let taken = |record: Option<&Record>, owner, generation| {
-        let Accepting::Store(Record::Accepted(queued)) = accept(record, owner, &attempt(SAME, "rerun"), NOW) else {
+        let AcceptDecision::Store(Record::Accepted(queued)) =
+            decide_accept(record, owner, &attempt(SAME, "rerun"), NOW)
+        else {
             panic!("{record:?}");
         };
         assert_eq!(queued.stage, Stage::Waiting { at: NOW });
         assert_eq!((queued.until, queued.tries, queued.claim.generation), (NOW + 100_000, 0, generation));
         assert_eq!(queued.attempt, attempt(SAME, "rerun"));
-        words(ring(Some(&Record::Accepted(Delivery { tries: 2, until: UNTIL, ..queued })), owner, NOW))
+        words(decide_delivery(Some(&Record::Accepted(Delivery { tries: 2, until: UNTIL, ..queued })), owner, NOW))
     };
     assert_eq!(taken(None, GONE, 0), "deliver 1 until 10000");
     assert_eq!(taken(None, Owner { running: None, latest: 6 }, 6), "deliver 7 until 10000");
@@ -300,7 +322,11 @@ fn a_free_key_is_taken() {
         Record::Unknown { claim: claim.clone(), expires: NOW + 1, cause: Cause::Ambiguous, status: Some(500) },
         Record::Claimed(claim),
     ] {
-        assert_eq!(accept(Some(&known), GONE, &attempt(SAME, "hold"), NOW), Accepting::Duplicate, "{known:?}");
+        assert_eq!(
+            decide_accept(Some(&known), GONE, &attempt(SAME, "hold"), NOW),
+            AcceptDecision::Duplicate,
+            "{known:?}"
+        );
     }
 }
 
@@ -324,7 +350,7 @@ fn back_off_doubles_to_a_limit() {
 fn what_an_answer_to_a_message_means() {
     let check = |status, word: &str, taken| {
         let word = Some(word).filter(|word| !word.is_empty());
-        assert_eq!(receipt(status, word) == Receipt::Taken, taken, "{status} {word:?}");
+        assert_eq!(read_receipt(status, word) == Receipt::Taken, taken, "{status} {word:?}");
     };
     for status in [200, 201, 204, 303, 400, 404, 409, 422] {
         check(status, "executed", true);

@@ -1,6 +1,6 @@
 //! The stored form of records: every version ever written, pinned by golden files, and bytes that are none.
 use oncekey::{
-    answer::head::Head,
+    answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::fields::Fields,
     key::scoped::ScopedKey,
@@ -20,7 +20,7 @@ const EXPIRES: u64 = 1_767_312_000_123;
 fn claim() -> Claim {
     Claim {
         generation: 7,
-        fingerprint: Fingerprint::parse(PRINTS[0]).unwrap(),
+        fingerprint: PRINTS[0].parse::<Fingerprint>().unwrap(),
         lease_until: 1_767_225_660_000,
         retention: 86_400,
     }
@@ -31,7 +31,7 @@ fn completed(kept: Kept) -> Record {
 }
 
 fn reply(status: u16, lines: &str) -> Record {
-    completed(Kept::Reply(Head { status, lines: lines.to_owned() }))
+    completed(Kept::Reply(ReplyHead { status, lines: lines.to_owned() }))
 }
 
 fn unknown(cause: Cause, status: Option<u16>) -> Record {
@@ -40,8 +40,8 @@ fn unknown(cause: Cause, status: Option<u16>) -> Record {
 
 fn attempt(unanswered: Unanswered) -> Attempt {
     Attempt {
-        scoped_key: ScopedKey::parse("37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY").unwrap(),
-        fingerprint: Fingerprint::parse(PRINTS[0]).unwrap(),
+        scoped_key: "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse::<ScopedKey>().unwrap(),
+        fingerprint: PRINTS[0].parse::<Fingerprint>().unwrap(),
         terms: Terms {
             keep: Keep::Definite,
             server_error: ServerError::Release,
@@ -150,7 +150,7 @@ fn some_claim() -> impl Strategy<Value = Claim> {
     (any::<u32>(), 0..PRINTS.len(), any::<u64>(), any::<u32>()).prop_map(
         |(generation, print, lease_until, retention)| Claim {
             generation,
-            fingerprint: Fingerprint::parse(PRINTS[print]).unwrap(),
+            fingerprint: PRINTS[print].parse::<Fingerprint>().unwrap(),
             lease_until,
             retention,
         },
@@ -159,7 +159,7 @@ fn some_claim() -> impl Strategy<Value = Claim> {
 
 fn some_kept() -> impl Strategy<Value = Kept> {
     prop_oneof![
-        (any::<u16>(), any::<String>()).prop_map(|(status, lines)| Kept::Reply(Head { status, lines })),
+        (any::<u16>(), any::<String>()).prop_map(|(status, lines)| Kept::Reply(ReplyHead { status, lines })),
         any::<u16>().prop_map(|status| Kept::Tombstone { status }),
     ]
 }

@@ -1,8 +1,17 @@
 //! The key's grammar, cookies, scope and the scoped key.
-use crate::cases::{cases, name, text};
+use crate::{
+    cases::{cases, name, text},
+    item,
+};
 use oncekey::{
     http::cookie::cookie,
-    key::{InvalidKey, Key, is_key, quote, scope::Scope, scoped::ScopedKey},
+    key::{
+        InvalidKey, Key, is_key,
+        mint::{mint_v4, mint_v7},
+        quote_key,
+        scope::Scope,
+        scoped::{InvalidScopedKey, ScopedKey},
+    },
 };
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
@@ -13,7 +22,7 @@ const UUID: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
 
 /// The word for an error in the vectors.
 fn word(error: InvalidKey) -> &'static str {
-    assert!(error.detail().ends_with('.'));
+    assert!(error.to_string().ends_with('.'));
     match error {
         InvalidKey::Blank => "Blank",
         InvalidKey::TooLong { .. } => "TooLong",
@@ -48,8 +57,17 @@ fn content() {
 fn uuids() {
     for case in cases(KEYS, "uuid") {
         let key = Key::from_content(text(&case, "input").unwrap()).unwrap();
-        assert_eq!(Value::from(key.is_uuid()), case["expect"], "{}", name(&case));
+        assert_eq!(Value::from(key.uuid().is_some()), case["expect"], "{}", name(&case));
     }
+}
+
+/// RFC 9562, appendix A.3 and A.6: the bytes of its examples give its texts.
+#[test]
+fn minted_as_in_the_rfc() {
+    let random = 0x919108f7_52d1_4320_9bac_f847db4148a8_u128.to_be_bytes();
+    assert_eq!(mint_v4(random).as_str(), "919108f7-52d1-4320-9bac-f847db4148a8");
+    let random = 0x0cc3_18c4dc0c0c07398f_u128.to_be_bytes()[6..].try_into().unwrap();
+    assert_eq!(mint_v7(0x017f_22e2_79b0, random).as_str(), "017f22e2-79b0-7cc3-98c4-dc0c0c07398f");
 }
 
 #[test]
@@ -69,7 +87,7 @@ fn length_is_counted_after_unquoting() {
     };
     for length in [1, 254, 255, 256, 10_000] {
         check(length, &"x".repeat(length));
-        check(length, &quote(&"\"".repeat(length)));
+        check(length, &quote_key(&"\"".repeat(length)));
         check(length, &format!("\"{}\";a=1", "y".repeat(length)));
     }
 }
@@ -110,11 +128,12 @@ fn scoped_keys_tell_callers_apart() {
 fn scoped_keys_are_read_back() {
     let key = Key::from_content(UUID).unwrap();
     let scoped = ScopedKey::derive(&Scope::new("a"), &key).unwrap();
-    assert_eq!(ScopedKey::parse(scoped.as_str()), Some(scoped.clone()));
+    assert_eq!(scoped.as_str().parse(), Ok(scoped.clone()));
+    assert_eq!(scoped.to_string(), scoped.as_str());
     assert_eq!(scoped.to_header(), format!("\"{}\"", scoped.as_str()));
     let long = "A".repeat(44);
     for text in ["", "k", UUID, scoped.to_header().as_str(), &long[..42], &long, &format!("{}=", &long[..42])] {
-        assert_eq!(ScopedKey::parse(text), None, "{text}");
+        assert_eq!(text.parse::<ScopedKey>(), Err(InvalidScopedKey), "{text}");
     }
 }
 
@@ -139,7 +158,7 @@ fn parameter() -> impl Strategy<Value = String> {
     (space, name, value).prop_map(|(space, name, value)| format!(";{space}{name}{value}"))
 }
 
-/// Our reading of a quoted key agrees with that of `sfv`.
+/// A quoted key is read as the algorithm of RFC 9651 §4.2 reads it.
 fn agree(value: &str) {
     let value = value.trim_matches([' ', '\t']);
     let found = Key::from_header(value);
@@ -147,12 +166,9 @@ fn agree(value: &str) {
         assert_eq!(found, Err(InvalidKey::NotAscii), "{value}");
         return;
     }
-    let item = sfv::Parser::new(value).parse::<sfv::Item>();
-    match item.as_ref().map(|item| item.bare_item.as_string()) {
-        Ok(Some(text)) => assert_eq!(found, Key::from_content(text.as_str()), "{value}"),
-        Ok(None) | Err(_) => {
-            assert!(matches!(found, Err(InvalidKey::Malformed | InvalidKey::Repeated)), "{value}: {found:?}")
-        }
+    match item::string(value) {
+        Some(text) => assert_eq!(found, Key::from_content(&text), "{value}"),
+        None => assert!(matches!(found, Err(InvalidKey::Malformed | InvalidKey::Repeated)), "{value}: {found:?}"),
     }
 }
 
@@ -167,7 +183,7 @@ proptest! {
         }
         assert_eq!(Key::from_content(&value).is_ok(), is_key(&value));
         let _ = cookie(&value, "a");
-        let _ = ScopedKey::parse(&value);
+        let _ = value.parse::<ScopedKey>();
     }
 
     #[test]
@@ -176,19 +192,48 @@ proptest! {
     }
 
     #[test]
-    fn a_string_is_what_the_library_takes(
+    fn a_string_is_what_the_rfc_takes(
         value in prop_oneof!["[ -~]{0,6}", "[a\"\\\\é\t]{0,6}"],
         parameters in vec(parameter(), 0..4),
         rest in prop_oneof![8 => Just(""), 1 => Just(";"), 1 => Just(" "), 1 => Just(", \"a\""), 1 => Just("a")],
     ) {
         agree(&format!("\"{value}\"{}{rest}", parameters.concat()));
-        agree(&format!("{}{}{rest}", quote(&value), parameters.concat()));
+        agree(&format!("{}{}{rest}", quote_key(&value), parameters.concat()));
+    }
+
+    #[test]
+    fn a_key_of_version_4_is_its_bytes_but_for_six_bits(random in any::<[u8; 16]>()) {
+        let key = mint_v4(random);
+        let uuid = key.uuid().unwrap();
+        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (4, uuid::Variant::RFC4122), "{key:?}");
+        let fixed = 0xf000_c000_0000_0000_0000_u128;
+        assert_eq!(uuid.as_u128() & !fixed, u128::from_be_bytes(random) & !fixed, "{key:?}");
+        assert_eq!(key.as_str(), key.as_str().to_ascii_lowercase());
+    }
+
+    #[test]
+    fn a_key_of_version_7_says_when_it_was_made(now in 0..1_u64 << 48, random in any::<[u8; 10]>()) {
+        let key = mint_v7(now, random);
+        let uuid = key.uuid().unwrap();
+        assert_eq!((uuid.get_version_num(), uuid.get_variant()), (7, uuid::Variant::RFC4122), "{key:?}");
+        assert_eq!((uuid.as_u128() >> 80) as u64, now, "{key:?}");
+        let fixed = 0xf000_c000_0000_0000_0000_u128;
+        let bytes = u128::from_be_bytes([[0; 6].as_slice(), &random].concat().try_into().unwrap());
+        assert_eq!(uuid.as_u128() & !fixed & ((1 << 80) - 1), bytes & !fixed, "{key:?}");
+        if let Some(later) = Some(now + 1).filter(|later| *later < 1 << 48) {
+            assert!(mint_v7(later, [0; 10]).as_str() > key.as_str());
+        }
+    }
+
+    #[test]
+    fn any_time_gives_a_key(now in any::<u64>(), random in any::<[u8; 10]>()) {
+        assert!(is_key(mint_v7(now, random).as_str()));
     }
 
     #[test]
     fn a_quoted_key_is_read_back(value in "[ -~]{1,255}".prop_filter("blank", |value| is_key(value))) {
-        let key = Key::from_header(&quote(&value)).unwrap();
+        let key = Key::from_header(&quote_key(&value)).unwrap();
         assert_eq!(key.as_str(), value);
-        assert_eq!(Key::from_header(&format!(" {};a=\"x, y\" ", quote(&value))), Ok(key));
+        assert_eq!(Key::from_header(&format!(" {};a=\"x, y\" ", quote_key(&value))), Ok(key));
     }
 }

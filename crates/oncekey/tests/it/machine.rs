@@ -2,8 +2,8 @@
 use std::collections::BTreeMap;
 
 use oncekey::{
-    answer::{own::Said, refusal::Refusal},
-    decide::transition::{Given, LONGEST_BY, Step, Won, step},
+    answer::{own::GateAnswer, refusal::Refusal},
+    decide::transition::{LONGEST_BY, TransitionContent, TransitionDecision, WonTransition, decide_transition},
     errand::{LONGEST_ID, Order},
     policy::{Keep, Policy, Unanswered},
     stored::{
@@ -41,25 +41,25 @@ fn entity(state: &str, version: u32) -> Entity {
     Entity { state: state.to_owned(), version, ran: Vec::new(), pending: Vec::new() }
 }
 
-fn make(entity: Option<&Entity>, name: &str, content: &str) -> Step {
+fn make(entity: Option<&Entity>, name: &str, content: &str) -> TransitionDecision {
     let policy = policy();
     let machine = policy.machine("refund").unwrap();
     let transition = machine.transition(name).unwrap();
-    let given = Given::parse(content.as_bytes()).unwrap();
-    step(&policy, machine, transition, "42", entity, &given, NOW).unwrap()
+    let given = TransitionContent::parse(content.as_bytes()).unwrap();
+    decide_transition(&policy, machine, transition, "42", entity, &given, NOW).unwrap()
 }
 
 fn check(state: Option<&str>, name: &str, expect: &str) {
     let found = match make(state.map(|state| entity(state, 3)).as_ref(), name, "") {
-        Step::Won(won) => {
+        TransitionDecision::Won(won) => {
             assert_eq!(won.entity.version, state.map_or(1, |_| 4));
             assert_eq!(entry(&won.entry), json!({ "transition": name, "time": TIME, "by": null }));
             assert_eq!(won.entity.pending.is_empty(), won.effect.is_none());
             format!("{} {}", won.entity.state, won.effect.map_or_else(|| "-".to_owned(), |effect| effect.path))
         }
-        Step::There => "there".to_owned(),
-        Step::Conflict(Refusal::StateConflict { state }) => format!("conflict {state}"),
-        Step::Conflict(refusal) => panic!("{refusal:?}"),
+        TransitionDecision::There => "there".to_owned(),
+        TransitionDecision::Conflict(Refusal::StateConflict { state }) => format!("conflict {state}"),
+        TransitionDecision::Conflict(refusal) => panic!("{refusal:?}"),
     };
     assert_eq!(found, expect, "{state:?} {name}");
 }
@@ -84,7 +84,7 @@ fn by_the_table() {
 #[test]
 fn the_effect_says_what_happened_under_the_transitions_own_key() {
     let effect = |entity: Option<&Entity>, name: &str, content: &str| match make(entity, name, content) {
-        Step::Won(won) => won.effect.unwrap(),
+        TransitionDecision::Won(won) => won.effect.unwrap(),
         other => panic!("{other:?}"),
     };
     let first = effect(None, "approve", " {\"by\": \"ann\", \"amount\": 1.50} ");
@@ -106,7 +106,7 @@ fn the_effect_says_what_happened_under_the_transitions_own_key() {
 
 #[test]
 fn what_a_caller_may_say() {
-    let check = |content: &[u8], says: &str| match Given::parse(content) {
+    let check = |content: &[u8], says: &str| match TransitionContent::parse(content) {
         Err(Refusal::ContentInvalid { message }) => assert!(message.contains(says), "{message}"),
         other => panic!("{other:?}"),
     };
@@ -117,11 +117,13 @@ fn what_a_caller_may_say() {
     check(br#"{"by":1,"by":2}"#, "twice");
     check(format!("{{\"by\":\"{}\"}}", "x".repeat(LONGEST_BY)).as_bytes(), "longer than");
     for content in ["", "null", "[1]", "{\"by\":{\"a\":[1]}}", "\u{feff}{}", "\"by\"", "[[[[[[]]]]]]"] {
-        Given::parse(content.as_bytes()).unwrap();
+        TransitionContent::parse(content.as_bytes()).unwrap();
     }
-    let Step::Won(won) = make(None, "approve", "\u{feff}{\"x\":{\"by\":1}, \"by\" : \"Žofie\"}") else { panic!() };
+    let TransitionDecision::Won(won) = make(None, "approve", "\u{feff}{\"x\":{\"by\":1}, \"by\" : \"Žofie\"}") else {
+        panic!()
+    };
     assert_eq!(won.entry, include_str!("../../../../tests/golden/entry-v1.json"));
-    let Step::Won(won) = make(None, "approve", "{\"x\":{\"by\":1}}") else { panic!() };
+    let TransitionDecision::Won(won) = make(None, "approve", "{\"x\":{\"by\":1}}") else { panic!() };
     assert_eq!(entry(&won.entry)["by"], Value::Null);
 }
 
@@ -158,12 +160,12 @@ fn a_history_keeps_its_newest() {
 
 #[test]
 fn what_is_said() {
-    let said = Said::entity("a \"b\"", 2, "{\"transition\":\"on\"},{}");
+    let said = GateAnswer::entity("a \"b\"", 2, &["{\"transition\":\"on\"}".to_owned(), "{}".to_owned()]);
     let expect = json!({ "state": "a \"b\"", "version": 2, "history": [{ "transition": "on" }, {}] });
     assert_eq!(serde_json::from_str::<Value>(&said.content).unwrap(), expect);
-    assert_eq!(Said::moved("approved", true).content, "{\"state\":\"approved\",\"won\":true}");
-    assert_eq!(Said::moved("approved", false).content, "{\"state\":\"approved\",\"won\":false}");
-    assert_eq!(Said::entity("pending", 0, "").content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
+    assert_eq!(GateAnswer::transition("approved", true).content, "{\"state\":\"approved\",\"won\":true}");
+    assert_eq!(GateAnswer::transition("approved", false).content, "{\"state\":\"approved\",\"won\":false}");
+    assert_eq!(GateAnswer::entity("pending", 0, &[]).content, "{\"state\":\"pending\",\"version\":0,\"history\":[]}");
 }
 
 #[test]
@@ -225,9 +227,9 @@ impl World {
             _ => (&["pending"], "pending", false),
         };
         match make(self.entity().as_ref(), name, &format!("{{\"by\":{by}}}")) {
-            Step::Won(won) => {
+            TransitionDecision::Won(won) => {
                 assert!(self.state != to && starts.contains(&self.state.as_str()), "won in {}", self.state);
-                let Won { entity, entry: told, effect: outgoing } = *won;
+                let WonTransition { entity, entry: told, effect: outgoing } = *won;
                 assert_eq!(entry(&told)["by"], json!(by));
                 self.state = to.to_owned();
                 self.version += 1;
@@ -239,8 +241,8 @@ impl World {
                 }
                 self.stored = Some(entity.encode());
             }
-            Step::There => assert_eq!(self.state, to),
-            Step::Conflict(refusal) => {
+            TransitionDecision::There => assert_eq!(self.state, to),
+            TransitionDecision::Conflict(refusal) => {
                 assert_eq!(refusal, Refusal::StateConflict { state: self.state.clone() });
                 assert!(!starts.contains(&self.state.as_str()) && self.state != to);
             }
@@ -254,7 +256,7 @@ impl World {
             let Some(version) = entity.pending.first().copied() else { return };
             let (attempt, _) = self.outbox.get(&version).expect("what is pending is in the outbox");
             let key = attempt.scoped_key.as_str().to_owned();
-            let fingerprint = attempt.fingerprint.to_text().to_owned();
+            let fingerprint = attempt.fingerprint.as_str().to_owned();
             let taken = self.taken.entry(key).or_default();
             if !taken.contains(&fingerprint) {
                 taken.push(fingerprint);
@@ -300,7 +302,7 @@ proptest! {
         }
         let entity = Entity { state: state.clone(), version, ran: vec![state.clone(); 2], pending: vec![version] };
         assert_eq!(Entity::decode(&entity.encode()), Some(entity));
-        let _ = Given::parse(&bytes);
+        let _ = TransitionContent::parse(&bytes);
     }
 
     #[test]

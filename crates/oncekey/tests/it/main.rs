@@ -21,6 +21,7 @@ mod fingerprint;
 mod fuzz;
 mod golden;
 mod intent;
+mod item;
 mod keys;
 mod machine;
 mod model;

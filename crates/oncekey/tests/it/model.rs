@@ -1,11 +1,13 @@
 //! Random histories of one key, played by a shell that stores what the core decides, against the reference model.
 use oncekey::{
-    answer::{head::Head, peek::Peek, refusal::Refusal},
+    answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
-        alarm::{Tidy, alarm, tidy},
-        attempt::{Decision, Found, Probed, decide, probed_since},
-        look::{Release, peek, release},
-        outcome::{Course, Settlement, Then, broken, course, settle},
+        alarm::{AlarmDecision, decide_alarm, first_alarm},
+        attempt::{AfterProbe, Decision, ProbeResult, decide, decide_since_probe},
+        look::{ReleaseDecision, decide_release, peek_record},
+        outcome::{
+            EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, settle_attempt,
+        },
     },
     fingerprint::Fingerprint,
     http::{fields::Fields, negotiate::Audience},
@@ -23,7 +25,7 @@ mod event;
 mod reference;
 
 use event::{Event, FOUND, STEPS, some_event, some_terms};
-use reference::{End, Expect, Fate, Heard, Learnt, Model, STATUSES};
+use reference::{DeliveryAnswer, End, Expect, Fate, Learnt, Model, STATUSES};
 
 const SCOPED: &str = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
 const PRINTS: [&str; 2] =
@@ -59,12 +61,12 @@ struct Gate {
 }
 
 fn is_other(attempt: &Attempt) -> bool {
-    attempt.fingerprint.to_text() == PRINTS[1]
+    attempt.fingerprint.as_str() == PRINTS[1]
 }
 
-fn head(status: u16, reply: usize) -> Head {
+fn head(status: u16, reply: usize) -> ReplyHead {
     let fields = Fields::new(format!("content-type,text/plain\nx-reply,{reply}"));
-    Head::keep(status, &fields)
+    ReplyHead::keep(status, &fields)
 }
 
 fn says_retry(refusal: &Refusal) -> bool {
@@ -162,7 +164,7 @@ impl Gate {
         self.held_until = 0;
         self.model.began(is_other(&attempt), &attempt.terms, self.now);
         self.save(&Record::Claimed(claim.clone()));
-        self.alarm = Some(alarm(&claim, self.now));
+        self.alarm = Some(first_alarm(&claim, self.now));
         self.owner = Owner { running: Some(claim.generation), latest: claim.generation };
         self.running = Some(Running { attempt, claim });
     }
@@ -175,32 +177,34 @@ impl Gate {
         self.replies += 1;
         let reply = self.replies;
         let (course, kept) = match end {
-            End::Whole { status, large: true, .. } => (course(Some(status), terms), Kept::Tombstone { status }),
-            End::Whole { status, .. } => (course(Some(status), terms), Kept::Reply(head(status, reply))),
-            End::Broken { status, .. } => (broken(status, terms), Kept::Reply(head(status, reply))),
-            End::Nothing => (course(None, terms), Kept::Reply(head(0, reply))),
+            End::Whole { status, large: true, .. } => {
+                (outcome_of_status(Some(status), terms), Kept::Tombstone { status })
+            }
+            End::Whole { status, .. } => (outcome_of_status(Some(status), terms), Kept::Reply(head(status, reply))),
+            End::Broken { status, .. } => (outcome_of_broken_answer(status, terms), Kept::Reply(head(status, reply))),
+            End::Nothing => (outcome_of_status(None, terms), Kept::Reply(head(0, reply))),
         };
         let settled = self.record();
         let then = match &course {
-            Course::Pass { then, .. } | Course::Refuse { then, .. } => *then,
+            EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. } => *then,
         };
-        match settle(settled.as_ref(), &claim, then, kept, self.now) {
+        match settle_attempt(settled.as_ref(), &claim, then, kept, self.now) {
             Settlement::Late => panic!("an owner that lives is never late"),
             Settlement::Release => self.clear(),
             Settlement::Store(record) => self.save(&record),
         }
         let expires = self.record().map(|record| record.expires());
         match (course, self.model.ended(end, terms, reply, self.now)) {
-            (Course::Pass { word, .. }, Heard::Answer { word: expect }) => {
+            (EffectOutcome::Pass { word, .. }, DeliveryAnswer::Answer { word: expect }) => {
                 assert_eq!(word.as_str(), expect)
             }
-            (Course::Refuse { refusal, .. }, Heard::Problem { code, status }) => {
+            (EffectOutcome::Refuse { refusal, .. }, DeliveryAnswer::Problem { code, status }) => {
                 assert_eq!(refusal.code(), code);
                 self.check_refusal(&refusal, status, expires);
             }
             (course, heard) => panic!("{course:?} where {heard:?}"),
         }
-        if matches!(then, Then::Hold { cause: Cause::Unanswered, .. }) {
+        if matches!(then, RecordChange::Hold { cause: Cause::Unanswered, .. }) {
             self.held_until = expires.expect("what is held has an end");
         }
         self.past.push(claim);
@@ -233,22 +237,22 @@ impl Gate {
             return;
         }
         let cause = Cause::Unanswered;
-        for then in [Then::Keep, Then::Release, Then::Hold { cause, status: Some(status) }] {
+        for then in [RecordChange::Keep, RecordChange::Release, RecordChange::Hold { cause, status: Some(status) }] {
             let kept = Kept::Reply(head(status, 0));
-            assert_eq!(settle(record.as_ref(), claim, then, kept, self.now), Settlement::Late);
+            assert_eq!(settle_attempt(record.as_ref(), claim, then, kept, self.now), Settlement::Late);
         }
     }
 
     fn ring(&mut self) {
-        match tidy(self.record().as_ref(), self.owner, self.now) {
-            Tidy::Delete => {
+        match decide_alarm(self.record().as_ref(), self.owner, self.now) {
+            AlarmDecision::Delete => {
                 assert!(self.model.remembered(self.now).is_none(), "deleted before its time");
                 if self.stored.is_some() {
                     self.model.forgotten();
                 }
                 self.clear();
             }
-            Tidy::Later(at) => {
+            AlarmDecision::Later(at) => {
                 assert!(self.model.remembered(self.now).is_some(), "kept beyond its time");
                 assert!(at > self.now);
                 self.alarm = Some(at);
@@ -256,18 +260,18 @@ impl Gate {
         }
     }
 
-    fn look(&self) -> Peek {
+    fn look(&self) -> PeekState {
         let before = self.stored.clone();
-        let found = peek(self.record().as_ref(), self.owner, self.now);
+        let found = peek_record(self.record().as_ref(), self.owner, self.now);
         let expect = match self.model.remembered(self.now) {
-            None => Peek::Absent,
+            None => PeekState::Absent,
             Some(known) => match known.fate {
-                Fate::Runs => Peek::Running,
+                Fate::Runs => PeekState::Running,
                 Fate::Answered { status, .. } | Fate::TooLarge { status } => {
-                    Peek::Completed { status, expires: known.until }
+                    PeekState::Completed { status, expires: known.until }
                 }
                 Fate::OwnerDied | Fate::Ambiguous { .. } | Fate::Silent { .. } => {
-                    Peek::Unknown { expires: known.until }
+                    PeekState::Unknown { expires: known.until }
                 }
             },
         };
@@ -277,12 +281,12 @@ impl Gate {
     }
 
     fn free(&mut self) {
-        let found = release(self.record().as_ref(), self.owner, self.now);
+        let found = decide_release(self.record().as_ref(), self.owner, self.now);
         match self.look() {
-            Peek::Absent => assert_eq!(found, Release::Absent),
-            Peek::Running => assert_eq!(found, Release::Running),
-            Peek::Completed { .. } | Peek::Unknown { .. } => {
-                assert_eq!(found, Release::Done);
+            PeekState::Absent => assert_eq!(found, ReleaseDecision::Absent),
+            PeekState::Running => assert_eq!(found, ReleaseDecision::Running),
+            PeekState::Completed { .. } | PeekState::Unknown { .. } => {
+                assert_eq!(found, ReleaseDecision::Done);
                 // Memory counts what the store no longer does.
                 let seen = self.record().map_or(0, |record| record.claim().generation);
                 self.owner.latest = self.owner.latest.max(seen);
@@ -301,24 +305,31 @@ impl Gate {
         self.replies += 1;
         let kept = Kept::Reply(head(status.unwrap_or(0), self.replies));
         let record = self.record();
-        let found =
-            probed_since(asked.as_ref(), record.as_ref(), self.owner, &attempt, Found::of(status), kept, self.now);
+        let found = decide_since_probe(
+            asked.as_ref(),
+            record.as_ref(),
+            self.owner,
+            &attempt,
+            ProbeResult::of(status),
+            kept,
+            self.now,
+        );
         match (found, self.model.found(revision, status, self.replies, self.now)) {
-            (Probed::Store(record), Learnt::Answer) => {
+            (AfterProbe::Store(record), Learnt::Answer) => {
                 self.held_until = 0;
                 self.save(&record);
                 self.attempt(attempt, waited);
             }
-            (Probed::Execute(claim), Learnt::Run) => self.execute(attempt, claim),
-            (Probed::Refuse { refusal, expires }, Learnt::Nothing) => {
+            (AfterProbe::Execute(claim), Learnt::Run) => self.execute(attempt, claim),
+            (AfterProbe::Refuse { refusal, expires }, Learnt::Nothing) => {
                 let status = match self.model.remembered(self.now).map(|known| known.fate) {
                     Some(Fate::Silent { status }) => status,
                     _ => None,
                 };
                 self.check_refusal(&refusal, status, Some(expires));
-                assert_eq!(self.look(), Peek::Unknown { expires });
+                assert_eq!(self.look(), PeekState::Unknown { expires });
             }
-            (Probed::Moved, Learnt::Moved) => self.attempt(attempt, waited),
+            (AfterProbe::Moved, Learnt::Moved) => self.attempt(attempt, waited),
             (found, learnt) => panic!("{found:?} where {learnt:?}"),
         }
     }
@@ -327,8 +338,8 @@ impl Gate {
         match event {
             Event::Arrive { other, terms } => {
                 let attempt = Attempt {
-                    scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-                    fingerprint: Fingerprint::parse(PRINTS[usize::from(other)]).unwrap(),
+                    scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+                    fingerprint: PRINTS[usize::from(other)].parse::<Fingerprint>().unwrap(),
                     terms,
                     header: "Idempotency-Key".to_owned(),
                 };
@@ -377,7 +388,7 @@ impl Gate {
             }
         }
         assert_eq!(self.stored, None, "storage that is never given back");
-        assert_eq!(self.look(), Peek::Absent);
+        assert_eq!(self.look(), PeekState::Absent);
     }
 }
 

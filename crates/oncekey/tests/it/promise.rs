@@ -1,12 +1,15 @@
 //! Random histories of one accepted request, against a model of what was promised: taken once, delivered once, tried
 //! until its retention ends, and never two deliveries at a time.
 use oncekey::{
-    answer::{head::Head, peek::Peek},
+    answer::{head::ReplyHead, peek::PeekState},
     decide::{
-        accepted::{Accepting, Heard, Ring, accept, alarm, asked, ring, settle},
-        attempt::Found,
-        look::peek,
-        outcome::{Course, Settlement, Then, broken, course},
+        accepted::{
+            AcceptDecision, DeliveryAnswer, DeliveryDecision, decide_accept, decide_after_delivery_probe,
+            decide_delivery, next_alarm, settle_delivery,
+        },
+        attempt::ProbeResult,
+        look::peek_record,
+        outcome::{EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status},
     },
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
@@ -137,7 +140,7 @@ impl World {
     fn save(&mut self, record: &Record) {
         self.stored = Some(record.encode());
         assert_eq!(self.record().as_ref(), Some(record));
-        let at = alarm(record, self.now);
+        let at = next_alarm(record, self.now);
         assert!(at > self.now || !matches!(record, Record::Accepted(_)), "an alarm in the past: {record:?}");
         self.alarm = Some(at);
     }
@@ -149,8 +152,8 @@ impl World {
 
     fn attempt(&self, other: bool) -> Attempt {
         Attempt {
-            scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-            fingerprint: Fingerprint::parse(PRINTS[usize::from(other)]).unwrap(),
+            scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+            fingerprint: PRINTS[usize::from(other)].parse::<Fingerprint>().unwrap(),
             terms: self.terms.clone(),
             header: "Idempotency-Key".to_owned(),
         }
@@ -160,22 +163,22 @@ impl World {
         let forgotten = matches!(self.fate, Fate::Answered | Fate::Unknown) && self.now >= self.known_until;
         let free = self.fate == Fate::Free || forgotten;
         let first = free && !other;
-        match accept(self.record().as_ref(), self.owner, &self.attempt(other), self.now) {
+        match decide_accept(self.record().as_ref(), self.owner, &self.attempt(other), self.now) {
             // The other request would be as good a first one; histories are of this one.
-            Accepting::Store(_) if free && other => {}
-            Accepting::Store(record) if first => {
+            AcceptDecision::Store(_) if free && other => {}
+            AcceptDecision::Store(record) if first => {
                 self.stored = Some(record.encode());
                 self.alarm = Some(self.now);
                 self.fate = Fate::Waits;
                 self.until = self.now + u64::from(self.terms.retention) * 1000;
                 self.not_before = self.now;
             }
-            Accepting::Duplicate => assert!(!free && !other),
-            Accepting::Refuse { refusal, .. } => {
+            AcceptDecision::Duplicate => assert!(!free && !other),
+            AcceptDecision::Refuse { refusal, .. } => {
                 assert!(!free && other);
                 assert_eq!(refusal.code(), "idempotency_key_reused");
             }
-            Accepting::Store(record) => panic!("taken twice: {record:?}"),
+            AcceptDecision::Store(record) => panic!("taken twice: {record:?}"),
         }
     }
 
@@ -205,13 +208,17 @@ impl World {
         let Some(claim) = self.running.take() else {
             return;
         };
-        let course = if whole { course(status, &self.terms) } else { broken(status.unwrap_or(0), &self.terms) };
-        let (Course::Pass { then, .. } | Course::Refuse { then, .. }) = course;
-        let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
-        let heard = Heard { status: status.filter(|_| whole), retry_after };
+        let course = if whole {
+            outcome_of_status(status, &self.terms)
+        } else {
+            outcome_of_broken_answer(status.unwrap_or(0), &self.terms)
+        };
+        let (EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. }) = course;
+        let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
+        let heard = DeliveryAnswer { status: status.filter(|_| whole), retry_after };
         self.past.push(claim.clone());
         self.owner.running = None;
-        let settled = settle(self.record().as_ref(), &claim, then, kept, heard, self.jitter, self.now);
+        let settled = settle_delivery(self.record().as_ref(), &claim, then, kept, heard, self.jitter, self.now);
         let silent = says == Says::Silence || (!whole && says != Says::Again);
         self.not_before = 0;
         match settled {
@@ -278,37 +285,37 @@ impl World {
         };
         self.now = self.now.max(at);
         let record = self.record();
-        let decided = ring(record.as_ref(), self.owner, self.now);
+        let decided = decide_delivery(record.as_ref(), self.owner, self.now);
         self.follow(decided);
     }
 
-    fn follow(&mut self, decided: Ring) {
+    fn follow(&mut self, decided: DeliveryDecision) {
         match decided {
-            Ring::Delete => {
+            DeliveryDecision::Delete => {
                 let over = matches!(self.fate, Fate::Answered | Fate::Unknown) && self.now >= self.known_until;
                 assert!(over, "forgotten where {:?}", self.fate);
                 self.fate = Fate::Free;
                 self.stored = None;
                 self.alarm = None;
             }
-            Ring::Later(at) => {
+            DeliveryDecision::Later(at) => {
                 assert!(at > self.now);
                 self.alarm = Some(at);
             }
-            Ring::Deliver(delivery) => self.deliver(delivery),
-            Ring::Ask { delivery, path } => {
+            DeliveryDecision::Deliver(delivery) => self.deliver(delivery),
+            DeliveryDecision::Probe { delivery, path } => {
                 assert_eq!((self.fate, path), (Fate::Open, format!("/lookup/{SCOPED}")));
                 assert!(self.now < self.until && self.now >= self.not_before);
-                self.alarm = Some(alarm(&Record::Accepted(delivery.clone()), self.now));
+                self.alarm = Some(next_alarm(&Record::Accepted(delivery.clone()), self.now));
                 self.asking = Some(delivery);
             }
-            Ring::Store(record) => {
+            DeliveryDecision::Store(record) => {
                 assert!(self.gives_up(), "given up where {:?}", self.fate);
                 assert!(matches!(record, Record::Unknown { .. }));
                 self.ends(Fate::Unknown);
                 self.save(&record);
             }
-            Ring::Nothing => panic!("nobody else decides here"),
+            DeliveryDecision::Nothing => panic!("nobody else decides here"),
         }
     }
 
@@ -316,22 +323,22 @@ impl World {
         let Some(asking) = self.asking.take() else {
             return;
         };
-        let kept = Kept::Reply(Head::bare(status.unwrap_or(0)));
+        let kept = Kept::Reply(ReplyHead::without_lines(status.unwrap_or(0)));
         let record = self.record();
-        let found = Found::of(status);
-        match asked(record.as_ref(), &asking, self.owner, found, kept, self.jitter, self.now) {
-            Ring::Store(record @ Record::Completed { .. }) => {
-                assert_eq!(found, Found::Answer);
+        let found = ProbeResult::of(status);
+        match decide_after_delivery_probe(record.as_ref(), &asking, self.owner, found, kept, self.jitter, self.now) {
+            DeliveryDecision::Store(record @ Record::Completed { .. }) => {
+                assert_eq!(found, ProbeResult::Answer);
                 self.ends(Fate::Answered);
                 self.save(&record);
             }
-            Ring::Store(record @ Record::Accepted(_)) => {
-                assert_eq!(found, Found::Unclear);
+            DeliveryDecision::Store(record @ Record::Accepted(_)) => {
+                assert_eq!(found, ProbeResult::Unclear);
                 self.not_before = 0;
                 self.save(&record);
             }
             decided => {
-                assert_eq!(found, Found::Nothing);
+                assert_eq!(found, ProbeResult::Nothing);
                 self.follow(decided);
             }
         }
@@ -349,13 +356,13 @@ impl World {
 
     fn late(&self, status: u16) {
         let record = self.record();
-        let heard = Heard { status: Some(status), retry_after: 0 };
+        let heard = DeliveryAnswer { status: Some(status), retry_after: 0 };
         for claim in &self.past {
             // A dead owner's claim is still the last word on its delivery.
             let is_last = matches!(&record, Some(Record::Accepted(delivery)) if delivery.claim == *claim);
             if !is_last {
-                let kept = Kept::Reply(Head::bare(status));
-                let settled = settle(record.as_ref(), claim, Then::Keep, kept, heard, 0, self.now);
+                let kept = Kept::Reply(ReplyHead::without_lines(status));
+                let settled = settle_delivery(record.as_ref(), claim, RecordChange::Keep, kept, heard, 0, self.now);
                 assert_eq!(settled, Settlement::Late);
             }
         }
@@ -373,11 +380,11 @@ impl World {
             Fate::Open if self.terms.unanswered == Unanswered::Hold => "unknown",
             Fate::Waits | Fate::Open => "running",
         };
-        let found = match peek(self.record().as_ref(), self.owner, self.now) {
-            Peek::Absent => "absent",
-            Peek::Running => "running",
-            Peek::Completed { .. } => "completed",
-            Peek::Unknown { expires } => {
+        let found = match peek_record(self.record().as_ref(), self.owner, self.now) {
+            PeekState::Absent => "absent",
+            PeekState::Running => "running",
+            PeekState::Completed { .. } => "completed",
+            PeekState::Unknown { expires } => {
                 assert!(expires > self.now, "an unknown fate without an end");
                 "unknown"
             }

@@ -1,17 +1,17 @@
 //! What the gate says: problems, fragments, kept heads, header lines, and the errands between front and object.
 use oncekey::{
     answer::{
-        head::Head,
-        own::Said,
-        peek::Peek,
+        head::ReplyHead,
+        own::GateAnswer,
+        peek::PeekState,
         refusal::Refusal,
-        word::{Reason, Word},
+        word::{BypassReason, StatusWord},
     },
     errand::Errand,
     fingerprint::Fingerprint,
     http::{
         fields::{Fields, is_internal},
-        lines::Lines,
+        lines::HeaderLines,
         negotiate::Audience,
     },
     key::{InvalidKey, scoped::ScopedKey},
@@ -26,12 +26,12 @@ const PRINT: &str = "1.hU9vxvilLsILVXIMC9GQglHKqHSMVCY8pvVFoWbwuEM";
 /// A text that would do harm if it were not escaped.
 const SHARP: &str = "<script>\"&'\\\u{0}\n</script>";
 
-fn lines(lines: Lines) -> Vec<(String, String)> {
+fn lines(lines: HeaderLines) -> Vec<(String, String)> {
     serde_json::from_str(&lines.into_json()).expect("lines are a list of pairs")
 }
 
-fn keep(status: u16, pairs: &str) -> Head {
-    Head::keep(status, &Fields::new(pairs.to_owned()))
+fn keep(status: u16, pairs: &str) -> ReplyHead {
+    ReplyHead::keep(status, &Fields::new(pairs.to_owned()))
 }
 
 fn values<'a>(lines: &'a [(String, String)], name: &str) -> Vec<&'a str> {
@@ -178,6 +178,76 @@ fn refusals() {
     rows().into_iter().for_each(check);
 }
 
+/// A problem, byte for byte.
+fn check_problem(refusal: &Refusal, expect: &str) {
+    assert_eq!(refusal.render(&Audience::default(), None).content, expect);
+}
+
+#[test]
+fn problems_byte_for_byte() {
+    check_problem(
+        &Refusal::KeyMissing,
+        concat!(
+            r#"{"type":"/.oncekey/problems/key_missing","title":"Idempotency-Key is missing","status":400,"#,
+            r#""detail":"This operation requires an idempotency key. Send one, and the same one when you try again.","#,
+            r#""code":"key_missing"}"#,
+        ),
+    );
+    check_problem(
+        &Refusal::OutcomeUnknown { status: Some(500) },
+        concat!(
+            r#"{"type":"/.oncekey/problems/outcome_unknown","title":"The outcome is unknown","status":409,"#,
+            r#""detail":"The request with this key may or may not have taken effect, and it is not run again. "#,
+            r#"The origin's status was 500. Look at the resource before you use a new key.","#,
+            r#""code":"outcome_unknown","origin_status":500}"#,
+        ),
+    );
+    check_problem(
+        &Refusal::StateConflict { state: "</a>\"\\é\u{7f}\u{1f}".to_owned() },
+        concat!(
+            r#"{"type":"/.oncekey/problems/state_conflict","title":"The state does not allow it","status":409,"#,
+            r#""detail":"The state is \"</a>\"\\é"#,
+            "\u{7f}",
+            r#"\u001f\". Nothing was changed.","code":"state_conflict","state":"</a>\"\\é"#,
+            "\u{7f}",
+            r#"\u001f"}"#,
+        ),
+    );
+}
+
+#[test]
+fn the_gates_own_answers_byte_for_byte() {
+    let key = SCOPED.parse::<ScopedKey>().unwrap();
+    let check = |said: GateAnswer, status: u16, content: &str, word: Option<&str>| {
+        assert_eq!((said.status, said.content.as_str()), (status, content));
+        let word = word.map(|word| format!(",[\"idempotency-status\",\"{word}\"]")).unwrap_or_default();
+        let head = r#"[["content-type","application/json"],["cache-control","no-store"]"#;
+        assert_eq!(said.lines.into_json(), format!("{head}{word}]"));
+    };
+    let expires = 784_111_777_001;
+    check(GateAnswer::peek(PeekState::Absent), 200, r#"{"state":"absent"}"#, None);
+    check(GateAnswer::peek(PeekState::Running), 200, r#"{"state":"running"}"#, None);
+    check(
+        GateAnswer::peek(PeekState::Completed { status: 201, expires }),
+        200,
+        r#"{"state":"completed","status":201,"expires":"1994-11-06T08:49:37Z"}"#,
+        None,
+    );
+    check(
+        GateAnswer::peek(PeekState::Unknown { expires }),
+        200,
+        r#"{"state":"unknown","expires":"1994-11-06T08:49:37Z"}"#,
+        None,
+    );
+    check(GateAnswer::queued(&key), 202, &format!(r#"{{"status":"queued","id":"{SCOPED}"}}"#), Some("accepted"));
+    check(
+        GateAnswer::duplicate(&key),
+        202,
+        &format!(r#"{{"status":"duplicate_ignored","id":"{SCOPED}"}}"#),
+        Some("replayed"),
+    );
+}
+
 #[test]
 fn the_fragment_is_escaped() {
     let audience = Audience { html: true, allow_origin: None };
@@ -194,8 +264,8 @@ fn refusals_with_a_field_of_their_own() {
     assert_eq!(values(&bearer, "www-authenticate"), ["Bearer"]);
 }
 
-fn check_peek(peek: Peek, expect: Value) {
-    let said = Said::peek(peek);
+fn check_peek(peek: PeekState, expect: Value) {
+    let said = GateAnswer::peek(peek);
     assert_eq!(said.status, 200);
     assert_eq!(serde_json::from_str::<Value>(&said.content).ok(), Some(expect));
     assert_eq!(values(&lines(said.lines), "cache-control"), ["no-store"]);
@@ -205,10 +275,13 @@ fn check_peek(peek: Peek, expect: Value) {
 fn peeks() {
     let expires = 784_111_777_001;
     let at = "1994-11-06T08:49:37Z";
-    check_peek(Peek::Absent, json!({"state": "absent"}));
-    check_peek(Peek::Running, json!({"state": "running"}));
-    check_peek(Peek::Completed { status: 201, expires }, json!({"state": "completed", "status": 201, "expires": at}));
-    check_peek(Peek::Unknown { expires }, json!({"state": "unknown", "expires": at}));
+    check_peek(PeekState::Absent, json!({"state": "absent"}));
+    check_peek(PeekState::Running, json!({"state": "running"}));
+    check_peek(
+        PeekState::Completed { status: 201, expires },
+        json!({"state": "completed", "status": 201, "expires": at}),
+    );
+    check_peek(PeekState::Unknown { expires }, json!({"state": "unknown", "expires": at}));
 }
 
 /// What comes, as `name,value` lines, and what is kept, as `name:value` lines.
@@ -259,7 +332,7 @@ fn what_connection_names_is_not_kept() {
 #[test]
 fn what_is_sent_of_a_head() {
     let head = keep(201, "location,/orders/1\nset-cookie,a=1\nset-cookie,b=2\naccess-control-allow-origin,*");
-    let sent = lines(head.sent(Word::Replayed, Some(784_111_777_000)));
+    let sent = lines(head.lines_to_send(StatusWord::Replayed, Some(784_111_777_000)));
     assert_eq!(values(&sent, "location"), ["/orders/1"]);
     assert_eq!(values(&sent, "set-cookie"), ["a=1", "b=2"]);
     assert_eq!(values(&sent, "idempotency-status"), ["replayed"]);
@@ -267,7 +340,7 @@ fn what_is_sent_of_a_head() {
     assert_eq!(values(&sent, "idempotency-expires"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
     assert!(values(&sent, "access-control-expose-headers")[0].contains("Idempotency-Status"));
 
-    let first = lines(keep(201, "location,/orders/1").sent(Word::Executed, None));
+    let first = lines(keep(201, "location,/orders/1").lines_to_send(StatusWord::Executed, None));
     assert_eq!(values(&first, "idempotency-status"), ["executed"]);
     assert!(values(&first, "idempotent-replayed").is_empty());
     assert!(values(&first, "idempotency-expires").is_empty());
@@ -282,22 +355,30 @@ fn statuses_without_content() {
 
 #[test]
 fn words() {
-    let check = |word: Word, expect| assert_eq!(word.as_str(), expect);
-    check(Word::Executed, "executed");
-    check(Word::Replayed, "replayed");
-    check(Word::InProgress, "in-progress");
-    check(Word::Mismatch, "mismatch");
-    check(Word::Unknown, "unknown");
-    check(Word::Refused, "refused");
-    check(Word::Accepted, "accepted");
-    check(Word::Bypassed(Reason::NoKey), "bypassed;reason=no-key");
-    check(Word::Bypassed(Reason::ContentTooLarge), "bypassed;reason=content-too-large");
-    check(Word::Bypassed(Reason::StoreUnavailable), "bypassed;reason=store-unavailable");
+    let check = |word: StatusWord, expect| assert_eq!(word.as_str(), expect);
+    check(StatusWord::Executed, "executed");
+    check(StatusWord::Replayed, "replayed");
+    check(StatusWord::InProgress, "in-progress");
+    check(StatusWord::Mismatch, "mismatch");
+    check(StatusWord::Unknown, "unknown");
+    check(StatusWord::Refused, "refused");
+    check(StatusWord::Accepted, "accepted");
+    check(StatusWord::Bypassed(BypassReason::NoKey), "bypassed;reason=no-key");
+    check(StatusWord::Bypassed(BypassReason::ContentTooLarge), "bypassed;reason=content-too-large");
+    check(StatusWord::Bypassed(BypassReason::StoreUnavailable), "bypassed;reason=store-unavailable");
 }
 
 #[test]
 fn no_lines_are_an_empty_list() {
-    assert_eq!(Lines::default().into_json(), "[]");
+    assert_eq!(HeaderLines::default().into_json(), "[]");
+}
+
+#[test]
+fn lines_byte_for_byte() {
+    let mut pushed = HeaderLines::default();
+    pushed.push("a", "\"\\é/\u{1f}");
+    pushed.push("", "");
+    assert_eq!(pushed.into_json(), r#"[["a","\"\\é/\u001f"],["",""]]"#);
 }
 
 fn check_errand(errand: Errand, expect: &str) {
@@ -307,8 +388,8 @@ fn check_errand(errand: Errand, expect: &str) {
 
 fn attempt() -> Attempt {
     Attempt {
-        scoped_key: ScopedKey::parse(SCOPED).unwrap(),
-        fingerprint: Fingerprint::parse(PRINT).unwrap(),
+        scoped_key: SCOPED.parse::<ScopedKey>().unwrap(),
+        fingerprint: PRINT.parse::<Fingerprint>().unwrap(),
         terms: Terms {
             keep: Keep::Definite,
             server_error: ServerError::Hold,
@@ -369,7 +450,7 @@ proptest! {
 
     #[test]
     fn lines_are_json_that_says_what_was_pushed(pairs in any::<Vec<(String, String)>>()) {
-        let mut pushed = Lines::default();
+        let mut pushed = HeaderLines::default();
         for (name, value) in &pairs {
             pushed.push(name, value);
         }
@@ -419,6 +500,6 @@ proptest! {
     fn any_text_makes_a_head(pairs in any::<String>()) {
         let head = keep(200, &pairs);
         assert!(head.lines.is_empty() || head.lines.ends_with('\n'));
-        let _ = lines(head.sent(Word::Replayed, None));
+        let _ = lines(head.lines_to_send(StatusWord::Replayed, None));
     }
 }

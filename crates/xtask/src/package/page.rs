@@ -6,8 +6,10 @@ use anyhow::{Context, Result, bail};
 use base64::{Engine, prelude::BASE64_STANDARD_NO_PAD};
 use walrus::Module;
 
-use super::{Built, Package, gzip_size};
-use crate::tools;
+use crate::{
+    package::built::{Built, gzip_size},
+    tools,
+};
 
 /// Starts the wasm and gives what it exports. References pass as they are, so a wrapper around each would do nothing.
 const RUN: &str = "export const run = (module) => {
@@ -111,8 +113,8 @@ const BESIDE: [&str; 6] =
 
 /// The npm package: one self-contained `oncekey.js`, `external.js` with its wasm beside it, `bootstrap.js`, and what npm
 /// wants to know. What is measured is the first.
-pub fn assemble(package: &Package, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
-    let krate = tools::root().join("crates").join(&package.krate);
+pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
+    let krate = tools::root().join("crates").join(krate);
     let (wasm, glue, platform) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?)?;
     fs::write(stage.join("glue.mjs"), glue)?;
     let page = fs::read_to_string(krate.join("src/page.mjs")).context("page.mjs")?;

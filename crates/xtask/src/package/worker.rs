@@ -8,8 +8,13 @@ use std::{
 use anyhow::{Context, Result, bail};
 use walrus::{ExportId, ExportItem, Module};
 
-use super::{Built, gzip_size, policy};
-use crate::tools;
+use crate::{
+    package::{
+        built::{Built, gzip_size},
+        policy,
+    },
+    tools,
+};
 
 /// The entry module: the shim and the bindings.
 const ENTRY: &str = "index.mjs";

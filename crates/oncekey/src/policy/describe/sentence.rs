@@ -1,6 +1,9 @@
 //! What is said of a member and of an object, in words that every form of the description shares.
 
-use crate::policy::member::{MemberRow, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind};
+use crate::{
+    json::write::to_json,
+    policy::member::{MemberRow, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind},
+};
 
 impl ObjectShape {
     /// Its name as a type.
@@ -59,7 +62,7 @@ pub(super) fn sentence(row: &MemberRow) -> String {
 
 /// A default as JSON.
 pub(super) fn default_json(preset: Preset) -> String {
-    serde_json::to_string(&preset.value()).unwrap_or_default()
+    to_json(&preset.value())
 }
 
 /// The members of the same object that have a meaning only beside a word, each word once.

@@ -1,7 +1,7 @@
 //! What each status, and content that breaks off, does under every policy.
 use oncekey::{
     answer::refusal::Refusal,
-    decide::outcome::{Course, Then, broken, course},
+    decide::outcome::{EffectOutcome, RecordChange, outcome_of_broken_answer, outcome_of_status},
     policy::{Keep, ServerError},
     stored::{attempt::Terms, record::Cause},
 };
@@ -24,10 +24,10 @@ fn class(status: u16) -> &'static str {
 
 const CAUSES: [(Cause, &str); 2] = [(Cause::Ambiguous, "ambiguous"), (Cause::Unanswered, "unanswered")];
 
-fn course_words(course: &Course) -> String {
+fn course_words(course: &EffectOutcome) -> String {
     let (said, then) = match course {
-        Course::Pass { word, then } => (format!("pass {}", word.as_str()), then),
-        Course::Refuse { refusal, then } => {
+        EffectOutcome::Pass { word, then } => (format!("pass {}", word.as_str()), then),
+        EffectOutcome::Refuse { refusal, then } => {
             let status = match refusal {
                 Refusal::OriginUnreachable { status }
                 | Refusal::OriginUnanswered { status }
@@ -39,9 +39,9 @@ fn course_words(course: &Course) -> String {
         }
     };
     let then = match then {
-        Then::Keep => "keep".to_owned(),
-        Then::Release => "release".to_owned(),
-        Then::Hold { cause, status } => {
+        RecordChange::Keep => "keep".to_owned(),
+        RecordChange::Release => "release".to_owned(),
+        RecordChange::Hold { cause, status } => {
             let cause = CAUSES.iter().find(|(c, _)| c == cause).unwrap().1;
             format!("hold {cause} {}", status.map_or("-".to_owned(), |status| status.to_string()))
         }
@@ -96,10 +96,10 @@ fn what_each_status_does() {
     each_terms(|words, terms| {
         for status in (100..=999).chain([0, u16::MAX]) {
             let expect = expected_course(class(status), words, Some(status));
-            assert_eq!(course_words(&course(Some(status), terms)), expect, "{status} {words:?}");
+            assert_eq!(course_words(&outcome_of_status(Some(status), terms)), expect, "{status} {words:?}");
         }
         let expect = expected_course("unanswered", words, None);
-        assert_eq!(course_words(&course(None, terms)), expect, "{words:?}");
+        assert_eq!(course_words(&outcome_of_status(None, terms)), expect, "{words:?}");
     });
 }
 
@@ -112,7 +112,7 @@ fn what_content_that_breaks_off_does() {
                 "never consumes" | "never reached" => "pass executed, release".to_owned(),
                 _ => expected_course("unanswered", words, Some(status)),
             };
-            assert_eq!(course_words(&broken(status, terms)), expect, "{status} {words:?}");
+            assert_eq!(course_words(&outcome_of_broken_answer(status, terms)), expect, "{status} {words:?}");
         }
     });
 }

@@ -6,7 +6,7 @@ use oncekey::{
 
 /// What an origin's status tells, in the contract's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
+pub enum StatusClass {
     Done,
     Declined,
     NeverConsumes,
@@ -16,36 +16,36 @@ pub enum Class {
 }
 
 /// Statuses of every class, by the contract's table.
-pub const STATUSES: [(u16, Class); 20] = [
-    (200, Class::Done),
-    (201, Class::Done),
-    (204, Class::Done),
-    (303, Class::Done),
-    (400, Class::Declined),
-    (404, Class::Declined),
-    (422, Class::Declined),
-    (401, Class::NeverConsumes),
-    (425, Class::NeverConsumes),
-    (429, Class::NeverConsumes),
-    (503, Class::NeverConsumes),
-    (521, Class::NeverReached),
-    (530, Class::NeverReached),
-    (500, Class::Ambiguous),
-    (501, Class::Ambiguous),
-    (599, Class::Ambiguous),
-    (408, Class::Unanswered),
-    (502, Class::Unanswered),
-    (504, Class::Unanswered),
-    (524, Class::Unanswered),
+pub const STATUSES: [(u16, StatusClass); 20] = [
+    (200, StatusClass::Done),
+    (201, StatusClass::Done),
+    (204, StatusClass::Done),
+    (303, StatusClass::Done),
+    (400, StatusClass::Declined),
+    (404, StatusClass::Declined),
+    (422, StatusClass::Declined),
+    (401, StatusClass::NeverConsumes),
+    (425, StatusClass::NeverConsumes),
+    (429, StatusClass::NeverConsumes),
+    (503, StatusClass::NeverConsumes),
+    (521, StatusClass::NeverReached),
+    (530, StatusClass::NeverReached),
+    (500, StatusClass::Ambiguous),
+    (501, StatusClass::Ambiguous),
+    (599, StatusClass::Ambiguous),
+    (408, StatusClass::Unanswered),
+    (502, StatusClass::Unanswered),
+    (504, StatusClass::Unanswered),
+    (524, StatusClass::Unanswered),
 ];
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug)]
 pub enum End {
     /// The whole answer came; `large` where it is over `max_stored`.
-    Whole { status: u16, class: Class, large: bool },
+    Whole { status: u16, class: StatusClass, large: bool },
     /// The answer's content broke off.
-    Broken { status: u16, class: Class },
+    Broken { status: u16, class: StatusClass },
     /// No answer began.
     Nothing,
 }
@@ -84,7 +84,7 @@ pub enum Expect {
 
 /// What the first caller must hear.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum DeliveryAnswer {
     Answer { word: &'static str },
     Problem { code: &'static str, status: Option<u16> },
 }
@@ -165,26 +165,30 @@ impl Model {
     }
 
     /// The execution ends; `reply` names its answer.
-    pub fn ended(&mut self, end: End, terms: &Terms, reply: usize, now: u64) -> Heard {
-        let answer = |word| Heard::Answer { word };
+    pub fn ended(&mut self, end: End, terms: &Terms, reply: usize, now: u64) -> DeliveryAnswer {
+        let answer = |word| DeliveryAnswer::Answer { word };
         let (fate, heard) = match end {
             End::Whole { status, class, large } => {
                 let kept = Some(if large { Fate::TooLarge { status } } else { Fate::Answered { reply, status } });
                 match class {
-                    Class::Done => (kept, answer("executed")),
-                    Class::Declined if terms.keep == Keep::Definite => (kept, answer("executed")),
-                    Class::Declined | Class::NeverConsumes => (None, answer("executed")),
-                    Class::NeverReached => (None, Heard::Problem { code: "origin_unreachable", status: Some(status) }),
-                    Class::Ambiguous => match terms.server_error {
+                    StatusClass::Done => (kept, answer("executed")),
+                    StatusClass::Declined if terms.keep == Keep::Definite => (kept, answer("executed")),
+                    StatusClass::Declined | StatusClass::NeverConsumes => (None, answer("executed")),
+                    StatusClass::NeverReached => {
+                        (None, DeliveryAnswer::Problem { code: "origin_unreachable", status: Some(status) })
+                    }
+                    StatusClass::Ambiguous => match terms.server_error {
                         ServerError::Release => (None, answer("executed")),
                         ServerError::Keep => (kept, answer("executed")),
                         ServerError::Hold => (Some(Fate::Ambiguous { status }), answer("unknown")),
                     },
-                    Class::Unanswered => silence(Some(status), terms),
+                    StatusClass::Unanswered => silence(Some(status), terms),
                 }
             }
             // Such a status says by itself that nothing ran.
-            End::Broken { class: Class::NeverConsumes | Class::NeverReached, .. } => (None, answer("executed")),
+            End::Broken { class: StatusClass::NeverConsumes | StatusClass::NeverReached, .. } => {
+                (None, answer("executed"))
+            }
             End::Broken { status, .. } => silence(Some(status), terms),
             End::Nothing => silence(None, terms),
         };
@@ -219,10 +223,10 @@ impl Model {
     }
 }
 
-fn silence(status: Option<u16>, terms: &Terms) -> (Option<Fate>, Heard) {
+fn silence(status: Option<u16>, terms: &Terms) -> (Option<Fate>, DeliveryAnswer) {
     let (fate, code) = match terms.unanswered {
         Unanswered::Rerun => (None, "origin_unanswered"),
         Unanswered::Hold | Unanswered::Probe(_) => (Some(Fate::Silent { status }), "outcome_unknown"),
     };
-    (fate, Heard::Problem { code, status })
+    (fate, DeliveryAnswer::Problem { code, status })
 }

@@ -1,7 +1,9 @@
-//! A structured-field Item that is a String (RFC 9651 §4.2.3), its parameters read and ignored.
+//! A structured-field Item that is a String, read step by step as RFC 9651 §4.2 says: what the key's header is held
+//! against.
 
-/// The string of an Item, or `None` for any other text. White space around it has been taken off.
-pub(super) fn string(text: &str) -> Option<String> {
+/// The string of an Item whose parameters are read and ignored (§4.2.3); `None` for any other text, also for one with
+/// white space around it.
+pub fn string(text: &str) -> Option<String> {
     let mut reader = Reader(text.as_bytes());
     let string = reader.string()?;
     reader.parameters()?;
