@@ -33,7 +33,11 @@ fn check_value(at: &LocatedValue, kind: ValueKind) -> Result<(), InvalidPolicy> 
     match kind {
         ValueKind::Flag => at.refuse_unless(matches!(at.value, PolicyValue::Flag(_)), "true or false"),
         ValueKind::Number { least, most, .. } => match at.value {
-            PolicyValue::Whole(number) if (least..=most).contains(number) => Ok(()),
+            PolicyValue::Whole(number)
+                if u32::try_from(*number).is_ok_and(|number| (least..=most).contains(&number)) =>
+            {
+                Ok(())
+            }
             _ => at.refuse(PolicyFault::OutOfBounds { least, most }),
         },
         ValueKind::Word(words) => {

@@ -40,9 +40,9 @@ pub enum PolicyFault {
     /// The value is not a whole number within these bounds, both included.
     OutOfBounds {
         /// The least.
-        least: u64,
+        least: u32,
         /// The most.
-        most: u64,
+        most: u32,
     },
 }
 

@@ -29,9 +29,9 @@ pub enum ValueKind {
         /// What is counted.
         unit: NumberUnit,
         /// The least.
-        least: u64,
+        least: u32,
         /// The most.
-        most: u64,
+        most: u32,
     },
     /// One of these words.
     Word(&'static [&'static str]),
@@ -74,7 +74,7 @@ pub enum Preset {
     /// True or false.
     Flag(bool),
     /// A whole number.
-    Number(u64),
+    Number(u32),
     /// A text or word.
     Text(&'static str),
     /// A list.
@@ -128,7 +128,7 @@ impl Preset {
     pub(super) fn value(self) -> PolicyValue {
         match self {
             Preset::Flag(value) => PolicyValue::Flag(value),
-            Preset::Number(number) => PolicyValue::Whole(number),
+            Preset::Number(number) => PolicyValue::Whole(number.into()),
             Preset::Text(text) => text.into(),
             Preset::List(list) => PolicyValue::List(list.iter().map(|preset| preset.value()).collect()),
             Preset::Object => PolicyValue::Object(Vec::new()),
@@ -176,6 +176,6 @@ impl MemberRule {
         if let Some(given) = object.member(member) {
             return given.text() == word;
         }
-        rules.iter().any(|rule| rule.name == member && rule.preset == Some(Preset::Text(word)))
+        rules.iter().any(|rule| rule.name == member && matches!(rule.preset, Some(Preset::Text(text)) if text == word))
     }
 }

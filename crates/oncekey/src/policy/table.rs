@@ -13,7 +13,7 @@ pub const LONGEST_WAIT: u32 = 900;
 pub const LONGEST_RETENTION: u32 = 315_360_000;
 
 /// Bytes: the most that `max_content` and `max_stored` may be. An isolate has 128 MB for all of its requests.
-pub const LARGEST: u64 = 104_857_600;
+pub const LARGEST: u32 = 104_857_600;
 
 const ROW: MemberRow = MemberRow::BLANK;
 
@@ -72,7 +72,7 @@ const POLICY: &[MemberRow] = &[
         name: "cors",
         kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
         preset: Some(Preset::List(&[])),
-        about: "list of web origins whose pages may read the gate's own answers",
+        about: "list of web origins whose pages may read the gate's own refusals",
         ..ROW
     },
     MemberRow {
@@ -292,12 +292,12 @@ const UNANSWERED: MemberRow = MemberRow {
     ..ROW
 };
 
-const fn bytes(least: u64, most: u64) -> ValueKind {
+const fn bytes(least: u32, most: u32) -> ValueKind {
     ValueKind::Number { unit: NumberUnit::Bytes, least, most }
 }
 
 const fn seconds(least: u32, most: u32) -> ValueKind {
-    ValueKind::Number { unit: NumberUnit::Seconds, least: least as u64, most: most as u64 }
+    ValueKind::Number { unit: NumberUnit::Seconds, least, most }
 }
 
 const fn list_of(of: &'static ValueKind) -> ValueKind {

@@ -64,7 +64,7 @@ fn read_route(route: &PolicyValue) -> Route {
 }
 
 fn show_route(route: &Route) -> PolicyValue {
-    show_published(ObjectShape::Route, |name| show_route_member(route, name))
+    show_published(ObjectShape::Route, &|name| show_route_member(route, name))
 }
 
 fn show_route_member(route: &Route, name: &str) -> Option<PolicyValue> {
@@ -115,7 +115,7 @@ fn show_unanswered(unanswered: &Unanswered) -> PolicyValue {
         Unanswered::Hold => Unanswered::HOLD.into(),
         Unanswered::Rerun => Unanswered::RERUN.into(),
         Unanswered::Probe(path) => {
-            show_published(ObjectShape::Probe, |name| (name == "probe").then(|| path.as_str().into()))
+            show_published(ObjectShape::Probe, &|name| (name == "probe").then(|| path.as_str().into()))
         }
     }
 }
@@ -177,7 +177,7 @@ fn show_ignored(ignored: &Ignore) -> PolicyValue {
 }
 
 /// An object's published members that have a value, in the table's order.
-pub(super) fn show_published(shape: ObjectShape, show: impl Fn(&str) -> Option<PolicyValue>) -> PolicyValue {
+pub(super) fn show_published(shape: ObjectShape, show: &dyn Fn(&str) -> Option<PolicyValue>) -> PolicyValue {
     let published = shape.rules().iter().filter(|rule| rule.published);
     PolicyValue::Object(published.filter_map(|rule| Some((rule.name.to_owned(), show(rule.name)?))).collect())
 }

@@ -34,7 +34,7 @@ pub struct Policy {
     pub max_stored: u64,
     /// What happens while the objects cannot be reached.
     pub store_failure: StoreFailure,
-    /// Web origins (RFC 6454 §6.2) to which the gate opens its own answers.
+    /// Web origins (RFC 6454 §6.2) to which the gate opens its own refusals.
     pub cors: Vec<String>,
     /// The first that matches decides.
     pub routes: Vec<Route>,

@@ -1,9 +1,6 @@
 //! A policy as JSON: read from text without recursion, and written.
 
-use serde::{
-    Serialize, Serializer,
-    ser::{Error, SerializeMap},
-};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 
 use crate::{
     content::json::DEEPEST,
@@ -32,7 +29,7 @@ pub(super) enum PolicyValue {
 
 impl PolicyValue {
     pub(super) fn is_true(&self) -> bool {
-        *self == PolicyValue::Flag(true)
+        matches!(self, PolicyValue::Flag(true))
     }
 
     pub(super) fn number(&self) -> u64 {
@@ -70,10 +67,10 @@ impl From<&str> for PolicyValue {
 impl Serialize for PolicyValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            PolicyValue::Null => serializer.serialize_unit(),
+            // No policy with another number passes its check, so that none is written.
+            PolicyValue::Null | PolicyValue::OtherNumber => serializer.serialize_unit(),
             PolicyValue::Flag(value) => serializer.serialize_bool(*value),
             PolicyValue::Whole(number) => serializer.serialize_u64(*number),
-            PolicyValue::OtherNumber => Err(S::Error::custom("a number that is not whole")),
             PolicyValue::Text(text) => serializer.serialize_str(text),
             PolicyValue::List(elements) => serializer.collect_seq(elements),
             PolicyValue::Object(members) => {

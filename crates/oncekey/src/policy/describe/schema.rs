@@ -93,7 +93,11 @@ fn value_schema(kind: ValueKind) -> Keywords {
     match kind {
         ValueKind::Flag => vec![typed("boolean")],
         ValueKind::Number { least, most, .. } => {
-            vec![typed("integer"), ("minimum", PolicyValue::Whole(least)), ("maximum", PolicyValue::Whole(most))]
+            vec![
+                typed("integer"),
+                ("minimum", PolicyValue::Whole(least.into())),
+                ("maximum", PolicyValue::Whole(most.into())),
+            ]
         }
         ValueKind::Word(words) => vec![("enum", texts(words))],
         ValueKind::WordOr { words, object: shape, .. } => {
