@@ -124,6 +124,40 @@ describe("what a request costs", { concurrency: false }, () => {
     executed(await spot.post());
     await spot.ran(2);
   });
+
+  test("a record of a later version: its outcome is unknown until it expires, and no alarm deletes it before", async () => {
+    const spot = await world.spot("/job");
+    executed(await spot.post());
+    const key = await spot.scoped();
+    /** @param {string} act @param {Buffer} [content] */
+    const act = (act, content) => world.send({ method: content ? "POST" : "GET", path: `/.test/${act}?key=${key}`, lines: [], content });
+    /** @param {number} expires */
+    const garble = async (expires) => {
+      const form = Buffer.alloc(20, 7);
+      form.writeUInt8(3);
+      form.writeBigUInt64BE(BigInt(expires), 1);
+      assert.equal((await act("garble", form)).status, 200);
+    };
+    const rows = async () => (await act("rows")).json;
+    const expires = Math.floor(Date.now() / 1000 + 3600) * 1000;
+    await garble(expires);
+    for (const content of ['{"item":"lamp"}', "{}"]) {
+      const answer = await spot.post({ content });
+      refused(answer, "outcome_unknown");
+      assert.equal(Date.parse(answer.one("idempotency-expires") ?? ""), expires);
+    }
+    const { state, expires: until } = (await spot.peek()).json;
+    assert.deepEqual([state, Date.parse(until)], ["unknown", expires]);
+    const next = (await act("ring")).json;
+    assert.ok(next > Date.now() && next < expires, `${next}`);
+    assert.deepEqual(await rows(), ["r", "alarm"]);
+    await garble(Date.now() - 1);
+    assert.equal((await spot.peek()).json.state, "absent");
+    await act("ring");
+    assert.deepEqual(await rows(), []);
+    executed(await spot.post());
+    await spot.ran(2);
+  });
 });
 
 describe("many keys", { concurrency: false }, () => {

@@ -13,6 +13,7 @@ use self::{built::Built, panics::Without};
 use crate::tools;
 
 mod built;
+pub mod old;
 mod page;
 mod panics;
 pub mod policy;

@@ -109,7 +109,9 @@ fn deploy() -> Result<()> {
 fn edge(specs: &[&str]) -> Result<()> {
     package::build_faulty()?;
     package::build_all(true)?;
-    node_test("tests/edge", specs, &[])
+    let old = if specs.is_empty() || specs.contains(&"versions") { Some(package::old::worker()?) } else { None };
+    let variables: Vec<_> = old.iter().map(|old| ("ONCEKEY_OLD", old.as_path())).collect();
+    node_test("tests/edge", specs, &variables)
 }
 
 fn browser(specs: &[&str]) -> Result<()> {

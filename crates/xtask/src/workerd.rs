@@ -21,8 +21,14 @@ use crate::{
 pub const DATE: &str = "2026-11-01";
 /// Names the folder of another build of the worker: set by the tests that need one.
 pub const PACKAGE: &str = "ONCEKEY_PACKAGE";
-/// Names a folder whose `main.mjs` stands before the gate's entry and may watch what it does: set by the tests.
+/// Names the folder of a build that has the objects, in a service of their own: set by the tests in which two builds meet.
+pub const OBJECTS: &str = "ONCEKEY_OBJECTS";
+/// Names a folder whose `main.mjs` stands before the entry of what has the objects, and may watch or change what it does:
+/// set by the tests.
 pub const AROUND: &str = "ONCEKEY_AROUND";
+/// The objects' bindings, classes and keys.
+const CLASSES: [(&str, &str, &str); 2] =
+    [("KEYS", "KeyObject", "oncekey"), ("MACHINES", "MachineObject", "oncekey-machine")];
 /// How long requests that hang are waited for once workerd is told to stop.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long workerd may take until its port answers.
@@ -112,25 +118,43 @@ impl Config {
             .find(|package| package.target == Target::Module)
             .context("wasm-pack.toml lists no worker")?;
         let name = std::env::var(PACKAGE).unwrap_or(package.name);
-        let dir = tools::target_dir().join("pkg").join(name);
-        let files = worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name)));
-        let around = std::env::var_os(AROUND).map(PathBuf::from);
-        let around =
-            around.iter().flat_map(|dir| ["main.mjs", "spy.mjs"].map(|name| (name, "esModule", dir.join(name))));
-        let files: Vec<_> = around.chain(files).collect();
-        let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
-        let mut bindings = vec![
-            "(name = \"KEYS\", durableObjectNamespace = \"KeyObject\")".to_owned(),
-            "(name = \"MACHINES\", durableObjectNamespace = \"MachineObject\")".to_owned(),
-            origin.to_owned(),
-            policy.to_owned(),
-        ];
+        let mut bindings = vec![origin.to_owned(), policy.to_owned()];
         let admin = std::env::var("ONCEKEY_ADMIN").ok();
         for (name, secret) in [("ONCEKEY_ADMIN", admin.as_deref()), ("ONCEKEY_SERVICE", service)] {
             bindings.extend(secret.map(|secret| text_binding(name, secret)));
         }
-        self.worker("gate", &modules, &bindings, &[("KeyObject", "oncekey"), ("MachineObject", "oncekey-machine")]);
+        let around = std::env::var_os(AROUND).map(PathBuf::from);
+        match std::env::var(OBJECTS) {
+            Err(_) => self.build_of_gate("gate", &name, around.as_deref(), "gate", &bindings),
+            Ok(objects) => {
+                self.build_of_gate("gate", &name, None, "objects", &bindings);
+                self.build_of_gate("objects", &objects, around.as_deref(), "objects", &bindings);
+            }
+        }
         Ok(())
+    }
+
+    /// One build of the gate as a service; `objects` names the service that has the objects, this or another.
+    fn build_of_gate(&mut self, name: &str, build: &str, around: Option<&Path>, objects: &str, bindings: &[String]) {
+        let dir = tools::target_dir().join("pkg").join(build);
+        let around =
+            around.into_iter().flat_map(|dir| ["main.mjs", "spy.mjs"].map(|name| (name, "esModule", dir.join(name))));
+        let files: Vec<_> = around
+            .filter(|(_, _, file)| file.is_file())
+            .chain(worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name))))
+            .collect();
+        let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
+        let mut bindings = bindings.to_vec();
+        for (binding, class, _) in CLASSES {
+            let place = if name == objects {
+                format!("\"{class}\"")
+            } else {
+                format!("(className = \"{class}\", serviceName = \"{objects}\")")
+            };
+            bindings.push(format!("(name = \"{binding}\", durableObjectNamespace = {place})"));
+        }
+        let classes = CLASSES.map(|(_, class, key)| (class, key));
+        self.worker(name, &modules, &bindings, if name == objects { &classes } else { &[] });
     }
 
     /// A port that takes messages for the gate's queues and hands them over as the runtime does.

@@ -41,6 +41,10 @@ export class KeyObject extends Kept {
       this.real.kv.put("r", [new Uint8Array(await request.arrayBuffer()), ...rest]);
       return new Response(String(record.length));
     }
+    if (pathname === "/.test/ring") {
+      await super.alarm();
+      return Response.json(await this.real.getAlarm());
+    }
     // What an object costs that only opens its storage.
     if (pathname === "/.test/open") return new Response(String(this.real.kv.get("r")));
     spy.calls++;
