@@ -5,12 +5,12 @@ use std::cell::UnsafeCell;
 use oncekey::client::retry::Plan;
 
 use crate::{
-    dom::{Js, Waiter, call1},
-    flight::Flight,
+    attempt::Flight,
+    door::htmx::Wire,
+    door::send::Joint,
     guard::Lock,
-    htmx::Wire,
     names::INCLUDES,
-    send::Joint,
+    page::{Js, Waiter, call1},
     subject::Subject,
 };
 

@@ -4,12 +4,12 @@ use oncekey::client::{intent::LEAVING, retry::Plan};
 
 use crate::{
     app,
-    dom::{Js, attr, call1, closest, end_now, ended, fire, get, is_text, later, mark, number, say, unmark, word},
-    flight::Flight,
+    attempt::Flight,
     names::{
         ARIA_BUSY, ARIA_DISABLED, BLOCKED, DATA_HX_RETRY, DATA_ONCE_BUSY, DATA_ONCE_RETRY, DISABLED, EMPTY, HX_RETRY,
         IS_RETRIED, SENDING, STARTS_WITH, TIME_STAMP, TRUE,
     },
+    page::{Js, attr, call1, closest, end_now, ended, fire, get, is_text, later, mark, number, say, unmark, word},
     subject::Subject,
 };
 

@@ -3,13 +3,12 @@
 use oncekey::client::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
 
 use crate::{
-    app,
-    dom::{
+    app, guard,
+    names::{EMPTY, KEYS, Name, RELOAD, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
+    page::{
         Js, ask, came_by, claim, double, each, end_now, get, global, item, keep, later, millis, mint, names, now,
         number, recall, record, small, text, then, word, yield_name,
     },
-    guard,
-    names::{EMPTY, KEYS, Name, RELOAD, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
 };
 
 /// The intent that an attempt belongs to.
@@ -179,7 +178,7 @@ fn look_at(name: Js, again: bool) {
                 let intent = Intent { name, key, kept: Some(kept), reason: "" };
                 intent.move_to(stage);
             }
-            crate::form::let_go(false);
+            crate::door::form::let_go(false);
         });
     }
 }

@@ -2,38 +2,35 @@
 //!
 //! | room | what happens there |
 //! |---|---|
-//! | `form` | plain forms |
-//! | `htmx` | htmx 1.9, 2 and 4 |
-//! | `send` | fetch with a key |
+//! | `door` | how a submit comes in: `form` plain forms, `htmx` 1.9, 2 and 4, `send` fetch with a key |
 //! | `subject` | what is submitted, and the intent's name |
 //! | `intent` | where keys are kept |
-//! | `flight` | attempts and what their answers do |
+//! | `attempt` | attempts and what their answers do |
 //! | `guard` | second submits, busy marks |
 //! | `app` | options and what is in flight |
-//! | `dom`, `names` | the page, and the only bindings; what the page calls things |
-//! | `platform.mjs`, `page.mjs`, `bootstrap.js` | JavaScript by hand: what wasm cannot be, and what comes before it |
+//! | `page`, `names` | the page, and the only bindings; what the page calls things |
+//! | `platform/` | JavaScript by hand: what wasm cannot be, and what comes before it |
 
 mod app;
-mod dom;
-mod flight;
-mod form;
+mod attempt;
+mod door;
 mod guard;
-mod htmx;
 mod intent;
 mod names;
-mod send;
+mod page;
 mod subject;
 
 use oncekey::client::retry::Plan;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
-    dom::{Js, get, is, js, name_of, text},
+    door::{form, htmx, send as send_door},
     names::{
         DISABLE, FIELD, FORMDATA, HEADER, HTMX_ABORT, HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND,
         HTMX_CONFIG_REQUEST, HTMX_CONFIG_REQUEST_2, HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, Name, ORIGINS,
         PAGEHIDE, PAGESHOW, PERSISTED, RETRY, SUBMIT,
     },
+    page::{Js, get, is, js, name_of, text},
 };
 
 /// Small rather than fast: a page makes a few hundred short-lived values.
@@ -71,7 +68,7 @@ pub fn on(event: &Js, name: Name) {
         HTMX_CONFIG_REQUEST_2 => htmx::configure(event),
         HTMX_BEFORE_SEND => htmx::before_send(event),
         HTMX_ABORT => htmx::abort(event),
-        HTMX_BEFORE_HISTORY_SAVE => dom::unmark_all(),
+        HTMX_BEFORE_HISTORY_SAVE => page::unmark_all(),
         HTMX_CONFIG_REQUEST => htmx::config_request(event),
         HTMX_BEFORE_REQUEST => htmx::before_request(event),
         HTMX_FINALLY_REQUEST => htmx::finally(event),
@@ -82,7 +79,7 @@ pub fn on(event: &Js, name: Name) {
 /// Resumes what waits in wasm for the page.
 #[wasm_bindgen]
 pub fn resume(ticket: i32, value: Js, ok: bool) {
-    dom::resume(ticket, value, ok);
+    page::resume(ticket, value, ok);
 }
 
 /// The page's names, one a line. The first of them are the events that [`on`] is to be called for.
@@ -122,7 +119,7 @@ pub fn start(options: &Js, answered: bool) -> i32 {
 /// False: its intent is under way with other content.
 #[wasm_bindgen]
 pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
-    send::send(request, body, options, call)
+    send_door::send(request, body, options, call)
 }
 
 /// Ends a form's intents by the person's own decision: its next submit has a new key.

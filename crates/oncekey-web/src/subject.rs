@@ -7,14 +7,14 @@ use oncekey::{
 
 use crate::{
     app,
-    dom::{
-        Js, attr, attribute, call1, closest, double, each, get, global, is_text, name_of, pairs, parse, says, string,
-        text, word,
-    },
     names::{
         ACTION, CLICK, DATA_ONCE_IGNORE, DATA_ONCE_KEY, DATA_ONCE_NAME, DOCUMENT, FORMACTION, FORMMETHOD, HREF, ID,
         IS_CONTROL, IS_FORM, IS_HIDDEN, IS_OFF, LOCAL_NAME, LOCATION_ORIGIN, METHOD, NAME, Name, ORIGIN,
         QUERY_SELECTOR_ALL, SUBMIT, SUBMITTER, TARGET, TARGETS, TYPE, VALUE,
+    },
+    page::{
+        Js, attr, attribute, call1, closest, double, each, get, global, is_text, name_of, pairs, parse, says, string,
+        text, word,
     },
 };
 

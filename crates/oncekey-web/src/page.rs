@@ -1,4 +1,4 @@
-//! The page as Rust sees it: the functions of `platform.mjs`, and helpers with types around them.
+//! The page as Rust sees it: the functions of `platform/`, and helpers with types around them.
 //!
 //! Every binding of web-sys is an import and a shim of its own; these few are shared by all and keep the file small.
 //! They take and give references and numbers only, so wasm calls them without a wrapper in between.
@@ -13,14 +13,12 @@ use crate::{
 /// Any value of the page.
 pub type Js = JsValue;
 
-#[wasm_bindgen(module = "/src/platform.mjs")]
+#[wasm_bindgen(module = "/src/platform/values.mjs")]
 extern "C" {
     /// A member, or a member's member (`a.b`); `undefined` where there is none.
     pub fn get(of: &Js, path: Name) -> Js;
     /// A member of the window.
     pub fn global(path: Name) -> Js;
-    /// A name as a text of the page.
-    pub fn word(name: Name) -> Js;
     /// An item of an array or a list.
     pub fn item(of: &Js, index: i32) -> Js;
     /// Sets a member.
@@ -40,8 +38,42 @@ extern "C" {
     pub fn attribute(element: &Js, name: Name) -> Js;
     /// The nearest of an element and its ancestors that matches.
     pub fn closest(element: &Js, selector: Name) -> Js;
-    /// JSON of the page's own origin, as a promise: an address, a part of it to encode, the rest.
-    pub fn ask(path: Name, part: &Js, rest: Name) -> Js;
+    /// Names and values of content.
+    pub fn pairs(body: &Js) -> Js;
+    /// A `URL` without fragment, or `undefined`.
+    pub fn parse(url: &Js) -> Js;
+    /// A key nobody has used: a UUID of version 4 (RFC 9562 5.4).
+    pub fn mint() -> Js;
+    /// 32 random bits.
+    pub fn random() -> u32;
+    #[wasm_bindgen(js_name = emit)]
+    fn emit_js(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &Js, delay: f64);
+    #[wasm_bindgen(js_name = is)]
+    fn is_js(of: &Js, path: Name) -> i32;
+    #[wasm_bindgen(js_name = says)]
+    fn says_js(of: &Js, path: Name, word: Name) -> i32;
+    #[wasm_bindgen(js_name = number)]
+    fn number_js(of: &Js) -> f64;
+    #[wasm_bindgen(js_name = size)]
+    fn size_js(of: &Js) -> i32;
+    #[wasm_bindgen(js_name = now)]
+    fn now_js() -> f64;
+}
+
+#[wasm_bindgen(module = "/src/platform/tickets.mjs")]
+extern "C" {
+    /// A name as a text of the page.
+    pub fn word(name: Name) -> Js;
+    #[wasm_bindgen(js_name = measure)]
+    fn measure_js(value: &Js) -> i32;
+    #[wasm_bindgen(js_name = copy)]
+    fn copy_js(address: i32);
+    #[wasm_bindgen(js_name = decode)]
+    fn decode_js(address: i32, length: i32) -> Js;
+}
+
+#[wasm_bindgen(module = "/src/platform/store.mjs")]
+extern "C" {
     /// What is kept under a name.
     pub fn recall(name: &Js) -> Js;
     /// Keeps a value under a name; `undefined` forgets it.
@@ -52,20 +84,20 @@ extern "C" {
     pub fn names(start: &Js) -> Js;
     /// An intent's name.
     pub fn name_of(place: f64, target: f64) -> Js;
-    /// Names and values of content.
-    pub fn pairs(body: &Js) -> Js;
-    /// A `URL` without fragment, or `undefined`.
-    pub fn parse(url: &Js) -> Js;
     /// Answers for a tab's name while this page is shown.
     pub fn claim(name: &Js);
     /// Leaves the tab's name to the next page.
     pub fn yield_name();
-    /// A key nobody has used: a UUID of version 4 (RFC 9562 5.4).
-    pub fn mint() -> Js;
-    /// 32 random bits.
-    pub fn random() -> u32;
-    /// Calls `resolve` or `reject` of each in a list.
-    pub fn settle(calls: &Js, value: &Js, ok: i32);
+    /// An intent is free again: now, of the clock that stamps events.
+    pub fn end_now(name: &Js);
+    /// When an intent was last free again; not a number is never.
+    pub fn ended(name: &Js) -> f64;
+    #[wasm_bindgen(js_name = came_by)]
+    fn came_by_js(kind: Name) -> i32;
+}
+
+#[wasm_bindgen(module = "/src/platform/marks.mjs")]
+extern "C" {
     /// Marks an element with an attribute.
     pub fn mark(element: &Js, name: Name, value: Name);
     /// Undoes one mark.
@@ -74,6 +106,14 @@ extern "C" {
     pub fn unmark_all();
     /// Says a text in the live region.
     pub fn say(words: &Js);
+}
+
+#[wasm_bindgen(module = "/src/platform/wire.mjs")]
+extern "C" {
+    /// JSON of the page's own origin, as a promise: an address, a part of it to encode, the rest.
+    pub fn ask(path: Name, part: &Js, rest: Name) -> Js;
+    /// Calls `resolve` or `reject` of each in a list.
+    pub fn settle(calls: &Js, value: &Js, ok: i32);
     /// What an answer's head says.
     pub fn head(answer: &Js) -> Js;
     /// One attempt by fetch.
@@ -90,35 +130,10 @@ extern "C" {
     pub fn reopen(info: &Js);
     /// Gives the xhr back, with the event that its listeners wait for.
     pub fn hand_over(xhr: &Js, were: &Js, event: &Js);
-    /// An intent is free again: now, of the clock that stamps events.
-    pub fn end_now(name: &Js);
-    /// When an intent was last free again; not a number is never.
-    pub fn ended(name: &Js) -> f64;
-
-    #[wasm_bindgen(js_name = measure)]
-    fn measure_js(value: &Js) -> i32;
-    #[wasm_bindgen(js_name = copy)]
-    fn copy_js(address: i32);
-    #[wasm_bindgen(js_name = decode)]
-    fn decode_js(address: i32, length: i32) -> Js;
-    #[wasm_bindgen(js_name = emit)]
-    fn emit_js(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &Js, delay: f64);
-    #[wasm_bindgen(js_name = is)]
-    fn is_js(of: &Js, path: Name) -> i32;
-    #[wasm_bindgen(js_name = says)]
-    fn says_js(of: &Js, path: Name, word: Name) -> i32;
-    #[wasm_bindgen(js_name = number)]
-    fn number_js(of: &Js) -> f64;
-    #[wasm_bindgen(js_name = size)]
-    fn size_js(of: &Js) -> i32;
     #[wasm_bindgen(js_name = then)]
     fn then_js(promise: &Js, ticket: i32);
     #[wasm_bindgen(js_name = later)]
     fn later_js(ms: f64, ticket: i32, online: i32, signal: &Js);
-    #[wasm_bindgen(js_name = came_by)]
-    fn came_by_js(kind: Name) -> i32;
-    #[wasm_bindgen(js_name = now)]
-    fn now_js() -> f64;
 }
 
 /// Whether this is how the browser came to this page.

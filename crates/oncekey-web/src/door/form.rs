@@ -7,11 +7,11 @@ use oncekey::client::{
 
 use crate::{
     app,
-    dom::{Js, call1, call2, get, is, later, refuse},
-    flight::Flight,
+    attempt::Flight,
     guard,
     intent::{find, is_open, look},
     names::{CURRENT_TARGET, DEFAULT_PREVENTED, FORM_DATA, REQUEST_SUBMIT, SET, SUBMITTER, TARGET, WAIT},
+    page::{Js, call1, call2, get, is, later, refuse},
     subject::Subject,
 };
 

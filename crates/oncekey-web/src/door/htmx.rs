@@ -11,11 +11,7 @@ use oncekey::client::{
 
 use crate::{
     app,
-    dom::{
-        Js, call1, call2, catch_send, closest, double, get, global, hand_over, is, number, put, refuse, reopen,
-        replace_fetch, retry, says, set, small, string, text, ticket, time_limit, transmit,
-    },
-    flight::{Course, Flight, go, read},
+    attempt::{Course, Flight, go, read},
     guard,
     intent::find,
     names::{
@@ -23,6 +19,10 @@ use crate::{
         FORM_DATA, HEADERS, INIT, IS_JSON, LOCK, OF, OURS, PARAMETERS, PATH, REQUEST_ACTION, REQUEST_BODY,
         REQUEST_CONFIG, REQUEST_CONFIG_ELT, REQUEST_HEADERS, REQUEST_METHOD, REQUEST_TIMEOUT, SET, SIGNAL,
         SOURCE_ELEMENT, SOURCE_EVENT, TARGET, TRIGGERING_EVENT, TYPE, URL, VERB, WINDOW, XHR,
+    },
+    page::{
+        Js, call1, call2, catch_send, closest, double, get, global, hand_over, is, number, put, refuse, reopen,
+        replace_fetch, retry, says, set, small, string, text, ticket, time_limit, transmit,
     },
     subject::{Subject, is_by_hand},
 };

@@ -10,10 +10,10 @@ use oncekey::{
 
 use crate::{
     app,
-    dom::{Js, call1, double, get, global, mint, name_of, string, text},
-    flight::{Course, Flight, go},
+    attempt::{Course, Flight, go},
     intent::find,
     names::{ARRAY, FETCH, HEADERS, INTENT, KEY, METHOD, OF, PUSH, RESOLVE, RETRY, SIGNAL, URL, WINDOW},
+    page::{Js, call1, double, get, global, mint, name_of, string, text},
     subject::Subject,
 };
 

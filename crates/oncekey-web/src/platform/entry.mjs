@@ -2,10 +2,12 @@
 // The module's entry: compiles the wasm, holds submits until it runs, and lets forms be where it may not run.
 // The rules are in the wasm; `start`, `send` and `renew` are documented in oncekey.d.ts.
 // @ts-expect-error made by the build: the wasm, inlined or fetched; first, since that compresses best
-import { compiled } from "./packed.mjs";
+import { compiled } from "oncekey-wasm";
 // @ts-expect-error made by the build: wasm-bindgen's glue
-import { run } from "./bound.js";
-import { claim, connect, invoke, mint, recall } from "./platform.mjs";
+import { run } from "oncekey-glue";
+import { claim, recall } from "./store.mjs";
+import { connect } from "./tickets.mjs";
+import { invoke, mint } from "./values.mjs";
 
 const SUBMIT = HTMLFormElement.prototype.submit;
 /** @type {any} */

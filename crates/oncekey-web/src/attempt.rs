@@ -10,14 +10,13 @@ use oncekey::{
 };
 
 use crate::{
-    app,
-    dom::{
+    app, guard,
+    intent::Intent,
+    names::{ABORTED, APPEND, ISSUED, Name, REASON, RETRY, SET, SETTLED, UNKNOWN},
+    page::{
         Js, call2, fire, get, head, is, item, js, launch, millis, number, put, random, retry, settle, small, string,
         then,
     },
-    guard,
-    intent::Intent,
-    names::{ABORTED, APPEND, ISSUED, Name, REASON, RETRY, SET, SETTLED, UNKNOWN},
 };
 
 /// One intent under way.
@@ -153,6 +152,6 @@ fn finish(course: &Course, value: &Js, ok: bool, leads_away: bool) {
     if leads_away {
         guard::leave(course.lock);
     }
-    crate::send::end(&course.flight.intent.name);
+    crate::door::send::end(&course.flight.intent.name);
     settle(&course.calls, value, i32::from(ok));
 }
