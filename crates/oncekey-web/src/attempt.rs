@@ -10,13 +10,17 @@ use oncekey::{
 };
 
 use crate::{
-    app, guard,
+    gate::learn_retention,
     intent::Intent,
-    names::{ABORTED, APPEND, ISSUED, Name, REASON, RETRY, SET, SETTLED, UNKNOWN},
-    page::{
-        Js, call2, fire, get, head, is, item, js, launch, millis, number, put, random, retry, settle, small, string,
-        then,
+    names::{
+        ABORTED, APPEND, DATA_HX_RETRY, DATA_ONCE_RETRY, HX_RETRY, IS_RETRIED, ISSUED, Name, REASON, RETRY, SET,
+        SETTLED, UNKNOWN,
     },
+    options,
+    page::{
+        Js, attr, call2, closest, fire, get, head, is, item, js, launch, millis, number, put, random, small, string,
+    },
+    tickets::{after_delay_on_line, when_settled},
 };
 
 /// One intent under way.
@@ -40,7 +44,7 @@ impl Flight {
 
     /// Puts the key into `Headers`, or an object of names and values: a structured-field String.
     pub fn head(&self, headers: &Js) {
-        let name = app::with(|app| app.header.clone());
+        let name = options::header();
         let value = js(&quote(&string(&self.intent.key).unwrap_or_default()));
         if is(headers, APPEND) {
             call2(headers, SET, &name, &value);
@@ -68,9 +72,9 @@ impl Flight {
         let (kind, delay) = match verdict(answer, self.plan, self.attempt, asked, self.intent.left(), random()) {
             Verdict::Retry(delay) => (RETRY, Some(delay)),
             Verdict::Final(outcome) => {
-                self.intent.end(after(outcome));
+                self.intent.end_attempts(after(outcome));
                 if outcome == Outcome::Unknown {
-                    crate::intent::learn_retention();
+                    learn_retention();
                 }
                 (if outcome == Outcome::Unknown { UNKNOWN } else { SETTLED }, None)
             }
@@ -98,6 +102,27 @@ pub fn read(value: &Js) -> (Answer, Option<u64>, bool) {
     (answer, asked, item(&head, 5).is_truthy())
 }
 
+/// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.
+pub fn retry_plan(element: &Js) -> Plan {
+    let holder = closest(element, IS_RETRIED);
+    let text =
+        attr(&holder, HX_RETRY).or_else(|| attr(&holder, DATA_HX_RETRY)).or_else(|| attr(&holder, DATA_ONCE_RETRY));
+    match text {
+        Some(text) => Plan::of(Some(&text)),
+        None => options::retry_plan().unwrap_or(Plan::UNASKED),
+    }
+}
+
+/// How the attempts of one request by fetch ended.
+pub struct Ended {
+    /// The response, or why there is none.
+    pub value: Js,
+    /// Whether it is a response.
+    pub ok: bool,
+    /// Whether it leads to another page.
+    pub leads_away: bool,
+}
+
 /// The attempts of one request by fetch.
 pub struct Course {
     /// The intent.
@@ -112,16 +137,14 @@ pub struct Course {
     pub signal: Js,
     /// Milliseconds an attempt may take; 0 for ever.
     pub limit: f64,
-    /// Who gets the answer: a list of `resolve` and `reject`.
-    pub calls: Js,
-    /// Stays if the answer leads to another page; 0 is none.
-    pub lock: i32,
+    /// Called once, at the end.
+    pub ended: Box<dyn FnOnce(Ended)>,
 }
 
 /// Makes the next attempt.
 pub fn go(mut course: Box<Course>) {
     let promise = launch(&course.fetch, &course.input, &course.init, &course.signal, course.limit);
-    then(
+    when_settled(
         &promise,
         Box::new(move |value, ok| {
             let (mut answer, asked, leads_away) = read(&value);
@@ -129,15 +152,15 @@ pub fn go(mut course: Box<Course>) {
                 answer = if is(&course.signal, ABORTED) { Answer::Aborted } else { Answer::None };
             }
             match course.flight.conclude(answer, asked) {
-                None => finish(&course, &value, ok, leads_away),
-                Some(delay) => retry(
+                None => (course.ended)(Ended { value, ok, leads_away }),
+                Some(delay) => after_delay_on_line(
                     delay,
                     &course.signal.clone(),
                     Box::new(move |_, _| {
                         if is(&course.signal, ABORTED) {
                             let reason = get(&course.signal, REASON);
                             course.flight.conclude(Answer::Aborted, None);
-                            finish(&course, &reason, false, false);
+                            (course.ended)(Ended { value: reason, ok: false, leads_away: false });
                         } else {
                             go(course);
                         }
@@ -146,12 +169,4 @@ pub fn go(mut course: Box<Course>) {
             }
         }),
     );
-}
-
-fn finish(course: &Course, value: &Js, ok: bool, leads_away: bool) {
-    if leads_away {
-        guard::leave(course.lock);
-    }
-    crate::door::send::end(&course.flight.intent.name);
-    settle(&course.calls, value, i32::from(ok));
 }

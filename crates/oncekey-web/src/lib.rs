@@ -11,26 +11,32 @@
 //! | `page`, `names` | the page, and the only bindings; what the page calls things |
 //! | `platform/` | JavaScript by hand: what wasm cannot be, and what comes before it |
 
-mod app;
 mod attempt;
 mod door;
+mod gate;
 mod guard;
 mod intent;
+mod look;
 mod names;
+mod options;
 mod page;
 mod subject;
+mod tab;
+mod tickets;
 
-use oncekey::client::retry::Plan;
+use std::cell::Cell;
+
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
     door::{form, htmx, send as send_door},
     names::{
-        DISABLE, FIELD, FORMDATA, HEADER, HTMX_ABORT, HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND,
-        HTMX_CONFIG_REQUEST, HTMX_CONFIG_REQUEST_2, HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, Name, ORIGINS,
-        PAGEHIDE, PAGESHOW, PERSISTED, RETRY, SUBMIT,
+        FORMDATA, HTMX_ABORT, HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND, HTMX_CONFIG_REQUEST,
+        HTMX_CONFIG_REQUEST_2, HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, Name, PAGEHIDE, PAGESHOW, PERSISTED,
+        SUBMIT,
     },
-    page::{Js, get, is, js, name_of, text},
+    options::set_options,
+    page::{Js, is, js, name_of},
 };
 
 /// Small rather than fast: a page makes a few hundred short-lived values.
@@ -52,17 +58,22 @@ impl talc::base::binning::Binning for Bins {
     }
 }
 
+thread_local! {
+    /// Whether [`start`] has run.
+    static STARTED: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Something that the page is listened to for has happened.
 #[wasm_bindgen]
 pub fn on(event: &Js, name: Name) {
     match name {
-        SUBMIT => form::submit(event),
-        FORMDATA => form::gather(event),
-        PAGEHIDE => intent::leave(),
+        SUBMIT => form::on_submit(event),
+        FORMDATA => form::on_formdata(event),
+        PAGEHIDE => tab::leave_tab(),
         PAGESHOW if is(event, PERSISTED) => {
-            guard::free_all();
-            intent::call_it();
-            intent::look_back(true);
+            guard::unlock_all();
+            tab::name_tab();
+            look::look_at_open_intents(true);
         }
         HTMX_CONFIRM => htmx::confirm(event),
         HTMX_CONFIG_REQUEST_2 => htmx::configure(event),
@@ -79,7 +90,7 @@ pub fn on(event: &Js, name: Name) {
 /// Resumes what waits in wasm for the page.
 #[wasm_bindgen]
 pub fn resume(ticket: i32, value: Js, ok: bool) {
-    page::resume(ticket, value, ok);
+    tickets::redeem_ticket(ticket, value, ok);
 }
 
 /// The page's names, one a line. The first of them are the events that [`on`] is to be called for.
@@ -92,26 +103,12 @@ pub fn words() -> Js {
 /// `answered`: another page answers for the tab's name.
 #[wasm_bindgen]
 pub fn start(options: &Js, answered: bool) -> i32 {
-    let (header, field, origins) = (get(options, HEADER), get(options, FIELD), get(options, ORIGINS));
-    let retry = text(options, RETRY).and_then(|text| Plan::parse(&text));
-    let disable = is(options, DISABLE);
-    let started = app::with(|app| {
-        if header.is_truthy() {
-            app.header = header;
-        }
-        if field.is_truthy() {
-            app.field = field;
-        }
-        app.origins = origins;
-        app.retry = retry;
-        app.disable = disable;
-        core::mem::replace(&mut app.started, true)
-    });
-    if started {
+    set_options(options);
+    if STARTED.replace(true) {
         return 0;
     }
-    intent::take_over(answered);
-    intent::look_back(false);
+    tab::take_over_intents(answered);
+    look::look_at_open_intents(false);
     LISTENED
 }
 
@@ -126,12 +123,12 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
 #[wasm_bindgen]
 pub fn renew(form: &Js) {
     let start = name_of(subject::place(form), 0.0);
-    guard::free_place(&start);
-    intent::forget(&start);
+    guard::unlock_place(&start);
+    intent::forget_intents(&start);
 }
 
 /// `form.submit()` is being called, or has returned.
 #[wasm_bindgen]
 pub fn by_script(form: &Js) {
-    form::by_script(form);
+    form::submit_by_script(form);
 }

@@ -5,10 +5,7 @@
 
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
-use crate::{
-    app,
-    names::{Name, PREVENT_DEFAULT, STOP},
-};
+use crate::names::{Name, PREVENT_DEFAULT, STOP};
 
 /// Any value of the page.
 pub type Js = JsValue;
@@ -131,9 +128,11 @@ extern "C" {
     /// Gives the xhr back, with the event that its listeners wait for.
     pub fn hand_over(xhr: &Js, were: &Js, event: &Js);
     #[wasm_bindgen(js_name = then)]
-    fn then_js(promise: &Js, ticket: i32);
+    /// Resumes a ticket with the promise's value, or its reason and `false`.
+    pub fn then_js(promise: &Js, ticket: i32);
     #[wasm_bindgen(js_name = later)]
-    fn later_js(ms: f64, ticket: i32, online: i32, signal: &Js);
+    /// Resumes a ticket after so many milliseconds.
+    pub fn later_js(ms: f64, ticket: i32, online: i32, signal: &Js);
 }
 
 /// Whether this is how the browser came to this page.
@@ -225,44 +224,6 @@ pub fn each(list: &Js, f: &mut dyn FnMut(Js) -> bool) {
 /// An event of ours on an element, or on the document where it is gone.
 pub fn fire(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &str, delay: u64) {
     emit_js(target, kind, key, attempt, &js(reason), double(delay));
-}
-
-/// What waits for the page, called once with a value and whether all went well.
-pub type Waiter = Box<dyn FnOnce(Js, bool)>;
-
-/// Lets something wait for the page, which resumes it by the number. A closure of wasm-bindgen would cost more glue.
-pub fn ticket(f: Waiter) -> i32 {
-    app::with(|app| {
-        app.last += 1;
-        app.waiters.push((app.last, f));
-        app.last
-    })
-}
-
-/// Resumes what waits under a number; one that was resumed before is nothing.
-pub fn resume(ticket: i32, value: Js, ok: bool) {
-    let waiter = app::with(|app| {
-        let place = app.waiters.iter().position(|(other, _)| *other == ticket)?;
-        Some(app.waiters.swap_remove(place).1)
-    });
-    if let Some(waiter) = waiter {
-        waiter(value, ok);
-    }
-}
-
-/// Calls back once with the promise's value, or its reason and `false`.
-pub fn then(promise: &Js, f: Waiter) {
-    then_js(promise, ticket(f));
-}
-
-/// Calls back once after so many milliseconds.
-pub fn later(ms: u64, f: Waiter) {
-    later_js(double(ms), ticket(f), 0, &Js::UNDEFINED);
-}
-
-/// As [`later`], and not before the browser is on line; at once if the signal says abort.
-pub fn retry(ms: u64, signal: &Js, f: Waiter) {
-    later_js(double(ms), ticket(f), 1, signal);
 }
 
 /// Stops an event where it is.

@@ -6,12 +6,12 @@ use oncekey::{
 };
 
 use crate::{
-    app,
     names::{
         ACTION, CLICK, DATA_ONCE_IGNORE, DATA_ONCE_KEY, DATA_ONCE_NAME, DOCUMENT, FORMACTION, FORMMETHOD, HREF, ID,
         IS_CONTROL, IS_FORM, IS_HIDDEN, IS_OFF, LOCAL_NAME, LOCATION_ORIGIN, METHOD, NAME, Name, ORIGIN,
         QUERY_SELECTOR_ALL, SUBMIT, SUBMITTER, TARGET, TARGETS, TYPE, VALUE,
     },
+    options,
     page::{
         Js, attr, attribute, call1, closest, double, each, get, global, is_text, name_of, pairs, parse, says, string,
         text, word,
@@ -67,7 +67,7 @@ impl Subject {
     /// Whether this request is ours: an unsafe method, an origin that may have the key, not switched off.
     pub fn is_ours(&self) -> bool {
         is_unsafe(&self.method)
-            && (self.goes_home() || app::is_friend(&get(&self.action, ORIGIN)))
+            && (self.goes_home() || options::may_get_key(&get(&self.action, ORIGIN)))
             && !closest(&self.owner, IS_OFF).is_truthy()
             && !closest(&self.submitter, IS_OFF).is_truthy()
     }
@@ -102,14 +102,14 @@ impl Subject {
         let ignored = string(&self.attribute(DATA_ONCE_IGNORE)).unwrap_or_default();
         let mut digest = Digest::default();
         let mut given = Some(self.attribute(DATA_ONCE_KEY)).filter(|key| string(key).is_some_and(|key| is_key(&key)));
-        let mut name = None;
+        let (mut name, field) = (None, options::field());
         each(&pairs(body), &mut |part| {
             let Some(of) = name.take() else {
                 name = Some(part);
                 return true;
             };
             let value = string(&part).unwrap_or_default();
-            if app::is_field(&of) {
+            if of == field {
                 if given.is_none() && is_key(&value) {
                     given = Some(part);
                 }
@@ -147,9 +147,10 @@ fn called(element: &Js) -> Digest {
         name.part(&attr(element, target).unwrap_or_default());
     }
     let ignored = attr(element, DATA_ONCE_IGNORE).unwrap_or_default();
+    let key_field = options::field();
     each(&call1(element, QUERY_SELECTOR_ALL, &word(IS_HIDDEN)), &mut |hidden| {
         let field = get(&hidden, NAME);
-        if !app::is_field(&field) {
+        if field != key_field {
             add(&mut name, &field, &text(&hidden, VALUE).unwrap_or_default(), &ignored);
         }
         true

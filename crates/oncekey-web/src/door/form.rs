@@ -1,27 +1,43 @@
 //! Plain forms: the key joins the fields when the browser gathers them; the outcome is learnt from the gate or on the next page.
 
+use std::cell::RefCell;
+
 use oncekey::client::{
     intent::{Look, PLAIN_BUSY, Stage, plain_grace},
     retry::{Answer, Plan, Word},
 };
 
 use crate::{
-    app,
     attempt::Flight,
+    gate::look_at_key,
     guard,
-    intent::{find, is_open, look},
+    intent::{find_or_mint, is_outcome_open},
+    look::{after_looks, is_looking},
     names::{CURRENT_TARGET, DEFAULT_PREVENTED, FORM_DATA, REQUEST_SUBMIT, SET, SUBMITTER, TARGET, WAIT},
-    page::{Js, call1, call2, get, is, later, refuse},
+    options,
+    page::{Js, call1, call2, get, is, refuse},
     subject::Subject,
+    tickets::after_delay,
 };
 
 /// How long after a submit the gate is first asked: most pages have left by then. In ms.
 const FIRST_LOOK: u64 = 600;
-/// How long a submit waits at most to learn what became of the one before. In ms.
-const LONGEST_LOOK: u64 = 1_000;
+
+/// A plain submit being dispatched.
+#[derive(Clone)]
+struct PlainSubmit {
+    /// Its event; `undefined` where a script calls `form.submit()`.
+    event: Js,
+    form: Js,
+    submitter: Js,
+}
+
+thread_local! {
+    static UNDER_WAY: RefCell<Option<PlainSubmit>> = const { RefCell::new(None) };
+}
 
 /// A form is about to be submitted, by whichever door.
-pub fn submit(event: &Js) {
+pub fn on_submit(event: &Js) {
     let (form, submitter) = (get(event, TARGET), get(event, SUBMITTER));
     let subject = Subject::plain(&form, &submitter);
     if !subject.is_ours() {
@@ -30,77 +46,67 @@ pub fn submit(event: &Js) {
     if guard::refuses(&subject, &Js::UNDEFINED) {
         return refuse(event);
     }
-    if app::with(|app| app.looks > 0) && is_open(&subject.name()) {
-        app::with(|app| app.held.push((form, submitter)));
-        later(LONGEST_LOOK, Box::new(|_, _| let_go(true)));
+    if is_looking() && is_outcome_open(&subject.name()) {
+        after_looks(move || {
+            call1(&form, REQUEST_SUBMIT, &submitter);
+        });
         return refuse(event);
     }
-    app::with(|app| app.submitting = Some((event.clone(), form, submitter)));
-    later(0, Box::new(|_, _| app::with(|app| app.submitting = None)));
+    UNDER_WAY.set(Some(PlainSubmit { event: event.clone(), form, submitter }));
+    after_delay(0, Box::new(|_, _| UNDER_WAY.set(None)));
 }
 
 /// `form.submit()` is being called: no submit event tells of it. Without a form: it has returned.
-pub fn by_script(form: &Js) {
-    let submitting = form.is_truthy().then(|| (Js::UNDEFINED, form.clone(), Js::UNDEFINED));
-    app::with(|app| app.submitting = submitting);
-}
-
-/// Submits what waited for the looks under way, once they have ended or the person has waited long enough.
-pub fn let_go(enough: bool) {
-    let held = app::with(|app| {
-        app.looks = if enough { 0 } else { app.looks.saturating_sub(1) };
-        if app.looks == 0 { core::mem::take(&mut app.held) } else { Vec::new() }
-    });
-    for (form, submitter) in held {
-        call1(&form, REQUEST_SUBMIT, &submitter);
-    }
+pub fn submit_by_script(form: &Js) {
+    let submit = PlainSubmit { event: Js::UNDEFINED, form: form.clone(), submitter: Js::UNDEFINED };
+    UNDER_WAY.set(form.is_truthy().then_some(submit));
 }
 
 /// A form's fields are gathered. Only the browser's own submit is ours: one whose event is over and not prevented.
-pub fn gather(event: &Js) {
+pub fn on_formdata(event: &Js) {
     let form = get(event, TARGET);
-    let Some((cause, of, submitter)) = app::with(|app| app.submitting.clone()) else {
+    let Some(submit) = UNDER_WAY.with_borrow(Clone::clone) else {
         return;
     };
-    if of != form || is(&cause, CURRENT_TARGET) || is(&cause, DEFAULT_PREVENTED) {
+    if submit.form != form || is(&submit.event, CURRENT_TARGET) || is(&submit.event, DEFAULT_PREVENTED) {
         return;
     }
-    let subject = Subject::plain(&form, &submitter);
+    let subject = Subject::plain(&form, &submit.submitter);
     if !subject.is_ours() {
         return;
     }
     let data = get(event, FORM_DATA);
     let (content, given) = subject.read(&data);
-    let intent = find(subject.name(), content, given, Stage::SentPlain);
-    call2(&data, SET, &app::field(), &intent.key);
-    let held = guard::is_held(&intent.name);
+    let intent = find_or_mint(subject.name(), content, given, Stage::SentPlain);
+    call2(&data, SET, &options::field(), &intent.key);
+    let was_busy = guard::is_busy(&intent.name);
     let flight = Flight::new(intent, form, Plan::UNASKED);
     flight.issue();
-    if !held {
-        let lock = guard::hold(&subject, &flight);
-        later(PLAIN_BUSY, Box::new(move |_, _| guard::free(lock)));
+    if !was_busy {
+        let lock = guard::lock_intent(&subject, &flight.intent);
+        after_delay(PLAIN_BUSY, Box::new(move |_, _| guard::unlock(lock)));
         if subject.goes_home() {
-            later(FIRST_LOOK, Box::new(move |_, _| watch(flight, lock, 12)));
+            after_delay(FIRST_LOOK, Box::new(move |_, _| watch(flight, lock, 12)));
         }
     }
 }
 
 /// Asks the gate while the page stays, so many times more.
 fn watch(mut flight: Box<Flight>, lock: i32, more: u32) {
-    if !guard::is_held(&flight.intent.name) {
+    if !guard::is_busy(&flight.intent.name) {
         return;
     }
-    look(&flight.intent.key.clone(), WAIT, move |look| match look {
-        Look::Completed(status) => later(
+    look_at_key(&flight.intent.key.clone(), WAIT, move |look| match look {
+        Look::Completed(status) => after_delay(
             plain_grace(status),
             Box::new(move |_, _| {
                 flight.conclude(Answer::Status(status, Word::Other), None);
-                guard::free(lock);
+                guard::unlock(lock);
             }),
         ),
         // It has not arrived yet, or it takes long.
         Look::Absent | Look::Running if more > 0 => {
-            later(400, Box::new(move |_, _| watch(flight, lock, more - 1)));
+            after_delay(400, Box::new(move |_, _| watch(flight, lock, more - 1)));
         }
         Look::Absent | Look::Running | Look::Unknown => (),
     });

@@ -4,27 +4,30 @@
 //! first attempt's content, and htmx hears of the last answer only; nothing is serialised twice.
 //! 4: the request's `fetch` is ours, so retries stay inside the request.
 
+use std::cell::RefCell;
+
 use oncekey::client::{
     intent::Stage,
     retry::{Answer, interval},
 };
 
 use crate::{
-    app,
-    attempt::{Course, Flight, go, read},
+    attempt::{Course, Flight, go, read, retry_plan},
     guard,
-    intent::find,
+    intent::find_or_mint,
     names::{
         ABORT, APPEND, ARRAY, CLEAR_TIMEOUT, CONTENT_TYPE, CTX, DETAIL, DETAIL_CTX, DETAIL_CTX_LOCK, ELT, FETCH,
         FORM_DATA, HEADERS, INIT, IS_JSON, LOCK, OF, OURS, PARAMETERS, PATH, REQUEST_ACTION, REQUEST_BODY,
         REQUEST_CONFIG, REQUEST_CONFIG_ELT, REQUEST_HEADERS, REQUEST_METHOD, REQUEST_TIMEOUT, SET, SIGNAL,
         SOURCE_ELEMENT, SOURCE_EVENT, TARGET, TRIGGERING_EVENT, TYPE, URL, VERB, WINDOW, XHR,
     },
+    options,
     page::{
         Js, call1, call2, catch_send, closest, double, get, global, hand_over, is, number, put, refuse, reopen,
-        replace_fetch, retry, says, set, small, string, text, ticket, time_limit, transmit,
+        replace_fetch, says, set, settle, small, string, text, time_limit, transmit,
     },
     subject::{Subject, is_by_hand},
+    tickets::{after_delay_on_line, issue_ticket},
 };
 
 /// A request of htmx 1.9 or 2 under way.
@@ -35,6 +38,14 @@ pub struct Wire {
     info: Js,
     xhr: Js,
     body: Js,
+}
+
+thread_local! {
+    /// A request of 1.9 or 2 between its configuration and its sending.
+    static CONFIGURED: RefCell<Option<(Js, Subject, Box<Flight>)>> = const { RefCell::new(None) };
+    /// Requests of 1.9 or 2 between two attempts.
+    #[allow(clippy::vec_box, reason = "moved between closures: a pointer is less code than the whole")]
+    static WAITING: RefCell<Vec<Box<Wire>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// 1.9 and 2, before a request is queued: the place to refuse a second one.
@@ -82,34 +93,34 @@ pub fn configure(event: &Js) {
     let json = text(&headers, CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"))
         || closest(&element, IS_JSON).is_truthy();
     if subject.has_fields() && !json {
-        put(&parameters, &app::field(), &flight.intent.key);
+        put(&parameters, &options::field(), &flight.intent.key);
     }
-    app::with(|app| app.configured = Some((detail, subject, flight)));
+    CONFIGURED.set(Some((detail, subject, flight)));
 }
 
 #[allow(clippy::unnecessary_box_returns, reason = "as `Flight::new`")]
 fn begin(subject: &Subject, body: &Js, element: &Js) -> Box<Flight> {
     let (content, given) = subject.read(body);
-    Flight::new(find(subject.name(), content, given, Stage::Sent), subject.owner.clone(), guard::plan(element))
+    Flight::new(find_or_mint(subject.name(), content, given, Stage::Sent), subject.owner.clone(), retry_plan(element))
 }
 
 /// 1.9 and 2, just before a request is sent: from here on its answers pass through us.
 pub fn before_send(event: &Js) {
     let info = get(event, DETAIL);
-    let Some((config, subject, flight)) = app::with(|app| app.configured.take()) else {
+    let Some((config, subject, flight)) = CONFIGURED.take() else {
         return;
     };
     if config != get(&info, REQUEST_CONFIG) {
         return;
     }
-    let lock = guard::hold(&subject, &flight);
+    let lock = guard::lock_intent(&subject, &flight.intent);
     flight.issue();
     let xhr = get(&info, XHR);
     let mut wire = Box::new(Wire { flight, lock, info, xhr: xhr.clone(), body: Js::UNDEFINED });
     // Its content is made right after this event: this one xhr tells what it sends.
     catch_send(
         &xhr,
-        ticket(Box::new(move |body, _| {
+        issue_ticket(Box::new(move |body, _| {
             wire.body = body;
             attempt(wire);
         })),
@@ -120,7 +131,7 @@ pub fn before_send(event: &Js) {
 fn attempt(wire: Box<Wire>) {
     let (xhr, body) = (wire.xhr.clone(), wire.body.clone());
     let info = wire.info.clone();
-    let listeners = transmit(&xhr, &body, ticket(Box::new(move |event, _| answered(wire, &event))));
+    let listeners = transmit(&xhr, &body, issue_ticket(Box::new(move |event, _| answered(wire, &event))));
     if !is(&info, OURS) {
         set(&info, OURS, &listeners);
     }
@@ -134,18 +145,18 @@ fn answered(mut wire: Box<Wire>, event: &Js) {
     match wire.flight.conclude(answer, asked) {
         None => {
             if leads_away {
-                guard::leave(wire.lock);
+                guard::lock_until_page_leaves(wire.lock);
             }
             end(&wire, event);
         }
         Some(delay) => {
             let lock = wire.lock;
-            app::with(|app| app.waiting.push(wire));
-            retry(
+            WAITING.with_borrow_mut(|waiting| waiting.push(wire));
+            after_delay_on_line(
                 delay,
                 &Js::UNDEFINED,
                 Box::new(move |_, _| {
-                    if let Some(wire) = take_waiting(&|wire| wire.lock == lock) {
+                    if let Some(wire) = take_waiting(lock) {
                         reopen(&wire.info);
                         attempt(wire);
                     }
@@ -155,23 +166,26 @@ fn answered(mut wire: Box<Wire>, event: &Js) {
     }
 }
 
-fn take_waiting(which: &dyn Fn(&Wire) -> bool) -> Option<Box<Wire>> {
-    app::with(|app| {
-        let place = app.waiting.iter().position(|wire| which(wire))?;
-        Some(app.waiting.swap_remove(place))
+fn take_waiting(lock: i32) -> Option<Box<Wire>> {
+    WAITING.with_borrow_mut(|waiting| {
+        let place = waiting.iter().position(|wire| wire.lock == lock)?;
+        Some(waiting.swap_remove(place))
     })
 }
 
 /// Gives the xhr back to htmx, with the event it has waited for.
 fn end(wire: &Wire, event: &Js) {
     hand_over(&wire.xhr, &get(&wire.info, OURS), event);
-    guard::free(wire.lock);
+    guard::unlock(wire.lock);
 }
 
 /// htmx takes back what it sent; between two attempts there is nothing on the wire that could tell it.
 pub fn abort(event: &Js) {
     let target = get(event, TARGET);
-    if let Some(mut wire) = take_waiting(&|wire| get(&wire.info, REQUEST_CONFIG_ELT) == target) {
+    let waiting: Vec<(i32, Js)> =
+        WAITING.with_borrow(|waiting| waiting.iter().map(|wire| (wire.lock, wire.info.clone())).collect());
+    let aborted = waiting.iter().find(|(_, info)| get(info, REQUEST_CONFIG_ELT) == target);
+    if let Some(mut wire) = aborted.and_then(|(lock, _)| take_waiting(*lock)) {
         wire.flight.conclude(Answer::Aborted, None);
         end(&wire, &Js::UNDEFINED);
     }
@@ -209,14 +223,14 @@ pub fn before_request(event: &Js) {
     let flight = begin(&subject, &body, &get(&ctx, SOURCE_ELEMENT));
     flight.head(&get(&ctx, REQUEST_HEADERS));
     if subject.has_fields() && is(&body, APPEND) {
-        call2(&body, SET, &app::field(), &flight.intent.key);
+        call2(&body, SET, &options::field(), &flight.intent.key);
     }
-    let lock = guard::hold(&subject, &flight);
+    let lock = guard::lock_intent(&subject, &flight.intent);
     set(&ctx, LOCK, &Js::from_f64(f64::from(lock)));
     let own = ctx.clone();
     replace_fetch(
         &ctx,
-        ticket(Box::new(move |call, _| {
+        issue_ticket(Box::new(move |call, _| {
             let init = get(&call, INIT);
             call1(&global(WINDOW), CLEAR_TIMEOUT, &get(&own, REQUEST_TIMEOUT));
             flight.issue();
@@ -227,8 +241,12 @@ pub fn before_request(event: &Js) {
                 limit: limit(&init),
                 signal: get(&init, SIGNAL),
                 init,
-                calls: call1(&global(ARRAY), OF, &call),
-                lock,
+                ended: Box::new(move |ended| {
+                    if ended.leads_away {
+                        guard::lock_until_page_leaves(lock);
+                    }
+                    settle(&call1(&global(ARRAY), OF, &call), &ended.value, i32::from(ended.ok));
+                }),
             }));
         })),
     );
@@ -245,5 +263,5 @@ fn limit(init: &Js) -> f64 {
 
 /// 4, when all is over.
 pub fn finally(event: &Js) {
-    guard::free(small(&get(event, DETAIL_CTX_LOCK)));
+    guard::unlock(small(&get(event, DETAIL_CTX_LOCK)));
 }

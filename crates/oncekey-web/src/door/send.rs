@@ -1,5 +1,7 @@
 //! `send`: fetch with a key. Calls of one intent that overlap share one request.
 
+use std::cell::RefCell;
+
 use oncekey::{
     client::{
         intent::{Digest, Stage},
@@ -9,19 +11,23 @@ use oncekey::{
 };
 
 use crate::{
-    app,
     attempt::{Course, Flight, go},
-    intent::find,
+    intent::find_or_mint,
     names::{ARRAY, FETCH, HEADERS, INTENT, KEY, METHOD, OF, PUSH, RESOLVE, RETRY, SIGNAL, URL, WINDOW},
-    page::{Js, call1, double, get, global, mint, name_of, string, text},
+    options,
+    page::{Js, call1, double, get, global, mint, name_of, settle, string, text},
     subject::Subject,
 };
 
 /// A named intent under way, and who waits for its answer.
-pub struct Joint {
+struct NamedSend {
     name: Js,
     content: u64,
     calls: Js,
+}
+
+thread_local! {
+    static UNDER_WAY: RefCell<Vec<NamedSend>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Sends a `Request` that is already built; `body` is what its content was made from, `call` gets the answer.
@@ -45,14 +51,10 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
     digest.part(&string(&url).unwrap_or_default());
     let content = content ^ digest.value();
 
-    let mut joined = None;
-    if !lone {
-        app::with(|app| {
-            if let Some(joint) = app.joints.iter().find(|joint| joint.name == name) {
-                joined = Some((joint.content == content, joint.calls.clone()));
-            }
-        });
-    }
+    let joined = UNDER_WAY.with_borrow(|sends| {
+        let of_intent = sends.iter().find(|send| !lone && send.name == name)?;
+        Some((of_intent.content == content, of_intent.calls.clone()))
+    });
     if let Some((same, calls)) = joined {
         if same {
             call1(&calls, PUSH, call);
@@ -61,16 +63,14 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
     }
     let calls = call1(&global(ARRAY), OF, call);
     let given = if lone { Some(mint()) } else { given.map(|_| get(options, KEY)) };
-    let intent = find(name.clone(), content, given, Stage::Sent);
+    let intent = find_or_mint(name.clone(), content, given, Stage::Sent);
     let plan = text(options, RETRY).and_then(|text| Plan::parse(&text));
-    let plan = plan.or(app::with(|app| app.retry)).unwrap_or(Plan::DEFAULT);
+    let plan = plan.or(options::retry_plan()).unwrap_or(Plan::DEFAULT);
     let flight = Flight::new(intent, Js::UNDEFINED, plan);
     flight.head(&get(request, HEADERS));
     if !lone {
-        let calls = calls.clone();
-        app::with(|app| {
-            app.joints.push(Joint { name, content, calls });
-        });
+        let send = NamedSend { name: name.clone(), content, calls: calls.clone() };
+        UNDER_WAY.with_borrow_mut(|sends| sends.push(send));
     }
     flight.issue();
     go(Box::new(Course {
@@ -80,13 +80,10 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
         init: Js::UNDEFINED,
         signal: get(request, SIGNAL),
         limit: 0.0,
-        calls,
-        lock: 0,
+        ended: Box::new(move |ended| {
+            UNDER_WAY.with_borrow_mut(|sends| sends.retain(|send| send.name != name));
+            settle(&calls, &ended.value, i32::from(ended.ok));
+        }),
     }));
     true
-}
-
-/// A named intent is under way no more.
-pub fn end(name: &Js) {
-    app::with(|app| app.joints.retain(|joint| &joint.name != name));
 }
