@@ -2,56 +2,48 @@
 
 use std::cell::Cell;
 
-use oncekey::client::intent::{DEFAULT_RETENTION, Look};
+use oncekey::client::{
+    intent::{DEFAULT_RETENTION, shortest_retention},
+    look::KeyState,
+};
 
 use crate::{
-    names::{EMPTY, KEYS, Name, RETENTION, ROUTES, STATE, STATUS, WELL_KNOWN},
-    page::{Js, ask, each, get, millis, number, small, text, word},
+    page::{Js, fetch_json, items, member, member_number, member_text, to_integer, to_millis},
     tickets::when_settled,
 };
 
 thread_local! {
     /// How long the gate remembers a key, in ms.
-    static RETENTION_MS: Cell<u64> = const { Cell::new(DEFAULT_RETENTION) };
+    static RETENTION: Cell<u64> = const { Cell::new(DEFAULT_RETENTION) };
     /// Whether the gate was asked for it.
-    static ASKED: Cell<bool> = const { Cell::new(false) };
+    static IS_RETENTION_ASKED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// How long the gate remembers a key, in milliseconds.
 pub fn retention() -> u64 {
-    RETENTION_MS.get()
+    RETENTION.get()
 }
 
-/// Asks the gate what became of a key; `wait` is a query that says how long.
-pub fn look_at_key(key: &Js, wait: Name, f: impl FnOnce(Look) + 'static) {
-    when_settled(
-        &ask(KEYS, key, wait),
-        Box::new(|json, _| {
-            let state = text(&json, STATE);
-            f(Look::parse(state.as_deref(), small(&get(&json, STATUS))));
-        }),
-    );
+/// Asks the gate what became of a key; `query` says how long it may wait.
+pub fn look_at_key(key: &Js, query: &str, f: impl FnOnce(KeyState) + 'static) {
+    let waiter = move |json: Js, _| {
+        let state = member_text(&json, "state");
+        f(KeyState::from_members(state.as_deref(), to_integer(&member(&json, "status"))));
+    };
+    when_settled(&fetch_json("/.oncekey/keys/", key, query), Box::new(waiter));
 }
 
-/// Learns from the gate's policy how long keys are remembered: the shortest of its routes. Asked once, when it first matters.
+/// Learns from the gate's policy how long keys are remembered. Asked once, when it first matters.
 pub fn learn_retention() {
-    if ASKED.replace(true) {
+    if IS_RETENTION_ASKED.replace(true) {
         return;
     }
-    when_settled(
-        &ask(WELL_KNOWN, &word(EMPTY), EMPTY),
-        Box::new(|policy, _| {
-            let mut least = number(&get(&policy, RETENTION));
-            each(&get(&policy, ROUTES), &mut |route| {
-                let own = number(&get(&route, RETENTION));
-                if own > 0.0 && (least <= 0.0 || own < least) {
-                    least = own;
-                }
-                true
-            });
-            if least > 0.0 {
-                RETENTION_MS.set(millis(least * 1000.0));
-            }
-        }),
-    );
+    let waiter = |policy: Js, _| {
+        let of = |part: &Js| to_millis(member_number(part, "retention") * 1000.0);
+        let routes = items(member(&policy, "routes")).map(|route| of(&route));
+        if let Some(shortest) = shortest_retention(routes.chain([of(&policy)])) {
+            RETENTION.set(shortest);
+        }
+    };
+    when_settled(&fetch_json("/.well-known/idempotency", &Js::from_str(""), ""), Box::new(waiter));
 }

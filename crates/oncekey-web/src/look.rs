@@ -2,19 +2,19 @@
 
 use std::cell::RefCell;
 
-use oncekey::client::intent::{Stage, after_look};
+use oncekey::client::{
+    intent::Progress,
+    look::{LONGEST_WAIT, progress_after_look},
+    subject::IntentName,
+};
 
 use crate::{
     gate::{learn_retention, look_at_key, retention},
     guard,
-    intent::{Intent, kept_intent, kept_names, save_intent},
-    names::{EMPTY, RELOAD},
-    page::{Js, came_by, each, now},
+    intent::{Intent, forget_intent, kept_intent, kept_names},
+    page::{is_reload, now},
     tickets::after_delay,
 };
-
-/// How long a submit waits at most to learn what became of the one before. In ms.
-const LONGEST_LOOK: u64 = 1_000;
 
 struct Looks {
     /// How many are under way.
@@ -35,13 +35,11 @@ pub fn is_looking() -> bool {
 /// Calls back once the looks under way have ended, or the person has waited long enough.
 pub fn after_looks(f: impl FnOnce() + 'static) {
     LOOKS.with_borrow_mut(|looks| looks.waiting.push(Box::new(f)));
-    after_delay(
-        LONGEST_LOOK,
-        Box::new(|_, _| {
-            LOOKS.with_borrow_mut(|looks| looks.under_way = 0);
-            release_waiting();
-        }),
-    );
+    let waiter = |_, _| {
+        LOOKS.with_borrow_mut(|looks| looks.under_way = 0);
+        release_waiting();
+    };
+    after_delay(LONGEST_WAIT, Box::new(waiter));
 }
 
 fn end_look() {
@@ -50,10 +48,10 @@ fn end_look() {
 }
 
 fn release_waiting() {
-    let waiting = LOOKS.with_borrow_mut(|looks| match looks.under_way {
-        0 => std::mem::take(&mut looks.waiting),
-        _ => Vec::new(),
-    });
+    if is_looking() {
+        return;
+    }
+    let waiting = LOOKS.with_borrow_mut(|looks| std::mem::take(&mut looks.waiting));
     for f in waiting {
         f();
     }
@@ -62,27 +60,25 @@ fn release_waiting() {
 /// Looks at all intents whose outcome this tab never learnt.
 /// `again`: this page itself is shown once more.
 pub fn look_at_open_intents(again: bool) {
-    each(&kept_names(), &mut |name| {
+    for name in kept_names() {
         look_at_intent(name, again);
-        true
-    });
+    }
 }
 
-fn look_at_intent(name: Js, again: bool) {
-    let Some((key, kept)) = kept_intent(&name) else {
+fn look_at_intent(name: IntentName, again: bool) {
+    let Some((key, kept)) = kept_intent(name) else {
         return;
     };
     learn_retention();
-    if kept.left(now(), retention()) == 0 {
-        save_intent(&name, &key, None);
-    } else if kept.stage != Stage::Loose && !guard::is_busy(&name) {
+    if kept.time_left(now(), retention()) == 0 {
+        forget_intent(name);
+    } else if kept.progress != Progress::Idle && !guard::is_busy(name) {
         LOOKS.with_borrow_mut(|looks| looks.under_way += 1);
-        look_at_key(&key.clone(), EMPTY, move |look| {
+        look_at_key(&key.clone(), "", move |state| {
             // The person may have submitted meanwhile; then that attempt learns the outcome.
-            if !guard::is_busy(&name) {
-                let stage = after_look(kept.stage, look, !again && came_by(RELOAD));
-                let intent = Intent { name, key, kept: Some(kept), reason: "" };
-                intent.move_to_stage(stage);
+            if !guard::is_busy(name) {
+                let progress = progress_after_look(kept.progress, state, !again && is_reload());
+                Intent { name, key, kept: Some(kept), reason: "" }.move_to(progress);
             }
             end_look();
         });

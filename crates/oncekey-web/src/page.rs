@@ -1,11 +1,9 @@
 //! The page as Rust sees it: the functions of `platform/`, and helpers with types around them.
 //!
-//! Every binding of web-sys is an import and a shim of its own; these few are shared by all and keep the file small.
-//! They take and give references and numbers only, so wasm calls them without a wrapper in between.
+//! A few functions for all members and methods instead of web-sys: a form's control named `action` shadows the form's own
+//! member there, and each of its methods is an import and a wrapper of its own.
 
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
-
-use crate::names::{Name, PREVENT_DEFAULT, STOP};
 
 /// Any value of the page.
 pub type Js = JsValue;
@@ -13,221 +11,264 @@ pub type Js = JsValue;
 #[wasm_bindgen(module = "/src/platform/values.mjs")]
 extern "C" {
     /// A member, or a member's member (`a.b`); `undefined` where there is none.
-    pub fn get(of: &Js, path: Name) -> Js;
-    /// A member of the window.
-    pub fn global(path: Name) -> Js;
-    /// An item of an array or a list.
-    pub fn item(of: &Js, index: i32) -> Js;
+    pub fn member(of: &Js, path: &str) -> Js;
+    /// A member of the window, as [`member`].
+    #[wasm_bindgen(js_name = globalMember)]
+    pub fn global_member(path: &str) -> Js;
     /// Sets a member.
-    pub fn set(of: &Js, name: Name, value: &Js);
-    /// As [`set`], of a name that the page gave.
-    pub fn put(of: &Js, name: &Js, value: &Js);
+    #[wasm_bindgen(js_name = setMember)]
+    pub fn set_member(of: &Js, name: &str, value: &Js);
+    /// Sets an entry of `Headers` or `FormData`, or a member of an object.
+    #[wasm_bindgen(js_name = setEntry)]
+    pub fn set_entry(entries: &Js, name: &str, value: &Js);
     /// Calls a method; `undefined` if it throws.
-    pub fn call(of: &Js, name: Name) -> Js;
-    /// As [`call`], one argument.
-    #[wasm_bindgen(js_name = call)]
-    pub fn call1(of: &Js, name: Name, a: &Js) -> Js;
-    /// As [`call`], two arguments.
-    #[wasm_bindgen(js_name = call)]
-    pub fn call2(of: &Js, name: Name, a: &Js, b: &Js) -> Js;
-    /// An attribute's text, or `null`.
-    #[wasm_bindgen(js_name = attr)]
-    pub fn attribute(element: &Js, name: Name) -> Js;
+    #[wasm_bindgen(js_name = callMethod)]
+    pub fn call_method(of: &Js, name: &str) -> Js;
+    /// As [`call_method`], one argument.
+    #[wasm_bindgen(js_name = callMethod)]
+    pub fn call_method1(of: &Js, name: &str, value: &Js) -> Js;
+    /// An item of an array or a list.
+    pub fn item(list: &Js, index: i32) -> Js;
+    /// An array of one item.
+    #[wasm_bindgen(js_name = arrayOf)]
+    pub fn array_of(value: &Js) -> Js;
     /// The nearest of an element and its ancestors that matches.
-    pub fn closest(element: &Js, selector: Name) -> Js;
-    /// Names and values of content.
-    pub fn pairs(body: &Js) -> Js;
+    pub fn closest(element: &Js, selector: &str) -> Js;
+    /// The elements within another, or the document, that match.
+    #[wasm_bindgen(js_name = selectAll)]
+    pub fn select_all(within: &Js, selector: &str) -> Js;
+    /// Names and values of content, in pairs.
+    #[wasm_bindgen(js_name = contentParts)]
+    pub fn content_parts(body: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.
-    pub fn parse(url: &Js) -> Js;
-    /// A key nobody has used: a UUID of version 4 (RFC 9562 5.4).
-    pub fn mint() -> Js;
-    /// 32 random bits.
-    pub fn random() -> u32;
-    #[wasm_bindgen(js_name = emit)]
-    fn emit_js(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &Js, delay: f64);
-    #[wasm_bindgen(js_name = is)]
-    fn is_js(of: &Js, path: Name) -> i32;
-    #[wasm_bindgen(js_name = says)]
-    fn says_js(of: &Js, path: Name, word: Name) -> i32;
-    #[wasm_bindgen(js_name = number)]
-    fn number_js(of: &Js) -> f64;
-    #[wasm_bindgen(js_name = size)]
-    fn size_js(of: &Js) -> i32;
+    #[wasm_bindgen(js_name = parseUrl)]
+    pub fn parse_url(url: &Js) -> Js;
+    /// Milliseconds of the clock that stamps events.
+    #[wasm_bindgen(js_name = eventTime)]
+    pub fn event_time() -> f64;
+
+    #[wasm_bindgen(js_name = lengthOf)]
+    fn length_of(list: &Js) -> i32;
+    #[wasm_bindgen(js_name = attribute)]
+    fn attribute_js(element: &Js, name: &str) -> Js;
+    #[wasm_bindgen(js_name = fireEvent)]
+    fn fire_event_js(target: &Js, name: &str, key: &Js, attempt: u32, reason: &str, delay: Option<f64>);
+    #[wasm_bindgen(js_name = parseDate)]
+    fn parse_date_js(text: &str) -> f64;
     #[wasm_bindgen(js_name = now)]
     fn now_js() -> f64;
 }
 
-#[wasm_bindgen(module = "/src/platform/tickets.mjs")]
+#[wasm_bindgen(module = "/src/platform/chance.mjs")]
 extern "C" {
-    /// A name as a text of the page.
-    pub fn word(name: Name) -> Js;
-    #[wasm_bindgen(js_name = measure)]
-    fn measure_js(value: &Js) -> i32;
-    #[wasm_bindgen(js_name = copy)]
-    fn copy_js(address: i32);
-    #[wasm_bindgen(js_name = decode)]
-    fn decode_js(address: i32, length: i32) -> Js;
+    /// 32 random bits.
+    #[wasm_bindgen(js_name = randomBits)]
+    pub fn random_bits() -> u32;
+
+    #[wasm_bindgen(js_name = mintUuid)]
+    pub fn mint_uuid() -> Js;
+}
+
+#[wasm_bindgen(module = "/src/platform/listen.mjs")]
+extern "C" {
+    /// Lets a listener, by its number, hear of events before the page does.
+    #[wasm_bindgen(js_name = listenTo)]
+    pub fn listen_to(name: &str, listener: u32);
 }
 
 #[wasm_bindgen(module = "/src/platform/store.mjs")]
 extern "C" {
-    /// What is kept under a name.
-    pub fn recall(name: &Js) -> Js;
-    /// Keeps a value under a name; `undefined` forgets it.
-    pub fn keep(name: &Js, value: &Js);
-    /// A value to keep.
-    pub fn record(key: &Js, stage: i32, since: f64, content: f64) -> Js;
-    /// The names kept that begin so.
-    pub fn names(start: &Js) -> Js;
-    /// An intent's name.
-    pub fn name_of(place: f64, target: f64) -> Js;
-    /// Answers for a tab's name while this page is shown.
-    pub fn claim(name: &Js);
+    /// What is kept of an intent: an array of its key, progress, time and content.
+    #[wasm_bindgen(js_name = recallIntent)]
+    pub fn recall_intent(place: f64, target: f64) -> Js;
+    /// Keeps it.
+    #[wasm_bindgen(js_name = keepIntent)]
+    pub fn keep_intent(place: f64, target: f64, key: &Js, progress: i32, minted_at: f64, content: f64);
+    /// Keeps nothing more of an intent.
+    #[wasm_bindgen(js_name = forgetIntent)]
+    pub fn forget_intent(place: f64, target: f64);
+    /// The names of all intents that are kept: arrays of a place and a target.
+    #[wasm_bindgen(js_name = keptIntents)]
+    pub fn kept_intents() -> Js;
+    /// Keeps no intent more, and no name of the tab.
+    #[wasm_bindgen(js_name = forgetAll)]
+    pub fn forget_all();
+    /// The tab's name.
+    #[wasm_bindgen(js_name = recallTabName)]
+    pub fn recall_tab_name() -> Js;
+    /// Keeps it.
+    #[wasm_bindgen(js_name = keepTabName)]
+    pub fn keep_tab_name(name: &Js);
+    /// Keeps no name of the tab.
+    #[wasm_bindgen(js_name = forgetTabName)]
+    pub fn forget_tab_name();
+}
+
+#[wasm_bindgen(module = "/src/platform/tab.mjs")]
+extern "C" {
+    /// Whether this page is the tab's own, and no frame in it.
+    #[wasm_bindgen(js_name = isTop)]
+    pub fn is_top() -> bool;
+    /// Whether the browser came to this page by a reload.
+    #[wasm_bindgen(js_name = isReload)]
+    pub fn is_reload() -> bool;
+    /// Answers for a tab's name while this page is shown; a promise of whether another page does, within so many milliseconds.
+    #[wasm_bindgen(js_name = claimTabName)]
+    pub fn claim_tab_name(name: &Js, wait: f64) -> Js;
     /// Leaves the tab's name to the next page.
-    pub fn yield_name();
-    /// An intent is free again: now, of the clock that stamps events.
-    pub fn end_now(name: &Js);
-    /// When an intent was last free again; not a number is never.
-    pub fn ended(name: &Js) -> f64;
-    #[wasm_bindgen(js_name = came_by)]
-    fn came_by_js(kind: Name) -> i32;
+    #[wasm_bindgen(js_name = leaveTabName)]
+    pub fn leave_tab_name();
 }
 
 #[wasm_bindgen(module = "/src/platform/marks.mjs")]
 extern "C" {
     /// Marks an element with an attribute.
-    pub fn mark(element: &Js, name: Name, value: Name);
+    pub fn mark(element: &Js, name: &str, value: &str);
     /// Undoes one mark.
-    pub fn unmark(element: &Js, name: Name);
+    pub fn unmark(element: &Js, name: &str);
     /// Takes all marks away.
+    #[wasm_bindgen(js_name = unmarkAll)]
     pub fn unmark_all();
     /// Says a text in the live region.
-    pub fn say(words: &Js);
+    pub fn say(words: &str);
 }
 
 #[wasm_bindgen(module = "/src/platform/wire.mjs")]
 extern "C" {
-    /// JSON of the page's own origin, as a promise: an address, a part of it to encode, the rest.
-    pub fn ask(path: Name, part: &Js, rest: Name) -> Js;
-    /// Calls `resolve` or `reject` of each in a list.
-    pub fn settle(calls: &Js, value: &Js, ok: i32);
-    /// What an answer's head says.
-    pub fn head(answer: &Js) -> Js;
+    /// Redeems a ticket with the promise's value, or its reason and `false`.
+    #[wasm_bindgen(js_name = redeemWhenSettled)]
+    pub fn redeem_when_settled(promise: &Js, ticket: i32);
+    /// Redeems a ticket after so many milliseconds, and where `on_line` not before the browser is; at once if the signal aborts.
+    #[wasm_bindgen(js_name = redeemAfterDelay)]
+    pub fn redeem_after_delay(ms: f64, ticket: i32, on_line: bool, signal: &Js);
+    /// JSON of the page's own origin, as a promise: an address, a part of it to encode, a query.
+    #[wasm_bindgen(js_name = fetchJson)]
+    pub fn fetch_json(path: &str, part: &Js, query: &str) -> Js;
     /// One attempt by fetch.
-    pub fn launch(fetch: &Js, input: &Js, init: &Js, signal: &Js, ms: f64) -> Js;
-    /// How long htmx 4 lets an attempt take, as it writes it.
-    pub fn time_limit(init: &Js) -> Js;
-    /// Puts a function in the place of a request's fetch; it gets the call: `url`, `init`, `fetch`, `resolve`, `reject`.
+    #[wasm_bindgen(js_name = fetchOnce)]
+    pub fn fetch_once(fetch: &Js, input: &Js, init: &Js, signal: &Js, ms: f64) -> Js;
+    /// Calls `resolve` or `reject` of each in a list.
+    #[wasm_bindgen(js_name = settleCalls)]
+    pub fn settle_calls(calls: &Js, value: &Js, ok: bool);
+    /// Puts a function in the place of a request's fetch; the ticket gets its call: `url`, `init`, `fetch`, `resolve`, `reject`.
+    #[wasm_bindgen(js_name = replaceFetch)]
     pub fn replace_fetch(ctx: &Js, ticket: i32);
-    /// Tells what an xhr sends, instead of sending it.
-    pub fn catch_send(xhr: &Js, ticket: i32);
-    /// Sends, and takes the xhr's listeners.
-    pub fn transmit(xhr: &Js, body: &Js, ticket: i32) -> Js;
-    /// Opens an xhr again, with its headers.
-    pub fn reopen(info: &Js);
-    /// Gives the xhr back, with the event that its listeners wait for.
-    pub fn hand_over(xhr: &Js, were: &Js, event: &Js);
-    #[wasm_bindgen(js_name = then)]
-    /// Resumes a ticket with the promise's value, or its reason and `false`.
-    pub fn then_js(promise: &Js, ticket: i32);
-    #[wasm_bindgen(js_name = later)]
-    /// Resumes a ticket after so many milliseconds.
-    pub fn later_js(ms: f64, ticket: i32, online: i32, signal: &Js);
+
+    #[wasm_bindgen(js_name = answerHeader)]
+    fn answer_header_js(answer: &Js, name: &str) -> Js;
 }
 
-/// Whether this is how the browser came to this page.
-pub fn came_by(kind: Name) -> bool {
-    came_by_js(kind) != 0
+#[wasm_bindgen(module = "/src/platform/xhr.mjs")]
+extern "C" {
+    /// Tells what an xhr sends, instead of sending it.
+    #[wasm_bindgen(js_name = catchSend)]
+    pub fn catch_send(xhr: &Js, ticket: i32);
+    /// Sends, and takes the xhr's listeners, which it returns.
+    #[wasm_bindgen(js_name = sendXhr)]
+    pub fn send_xhr(xhr: &Js, body: &Js, ticket: i32) -> Js;
+    /// Opens an xhr again, with its headers.
+    #[wasm_bindgen(js_name = reopenXhr)]
+    pub fn reopen_xhr(info: &Js);
+    /// Gives the xhr back, with the event that its listeners wait for.
+    #[wasm_bindgen(js_name = handOverXhr)]
+    pub fn hand_over_xhr(xhr: &Js, listeners: &Js, event: &Js);
+}
+
+/// A member's text.
+pub fn member_text(of: &Js, path: &str) -> Option<String> {
+    member(of, path).as_string()
+}
+
+/// A member's text; anything else is empty.
+pub fn member_text_or_empty(of: &Js, path: &str) -> String {
+    member_text(of, path).unwrap_or_default()
+}
+
+/// Whether a member is this text.
+pub fn is_member_text(of: &Js, path: &str, text: &str) -> bool {
+    member_text(of, path).as_deref() == Some(text)
+}
+
+/// Whether a member is truthy.
+pub fn is_member_truthy(of: &Js, path: &str) -> bool {
+    member(of, path).is_truthy()
+}
+
+/// A member's number; anything else is 0.
+pub fn member_number(of: &Js, path: &str) -> f64 {
+    member(of, path).as_f64().unwrap_or_default()
+}
+
+/// The first of two values that is truthy, else the second.
+pub fn truthy_or(first: Js, second: impl FnOnce() -> Js) -> Js {
+    if first.is_truthy() { first } else { second() }
+}
+
+/// An attribute's text.
+pub fn attribute(element: &Js, name: &str) -> Option<String> {
+    attribute_js(element, name).as_string()
+}
+
+/// An attribute's text; empty where there is none.
+pub fn attribute_or_empty(element: &Js, name: &str) -> String {
+    attribute(element, name).unwrap_or_default()
+}
+
+/// A header line of a response or an xhr.
+pub fn answer_header(answer: &Js, name: &str) -> Option<String> {
+    answer_header_js(answer, name).as_string()
+}
+
+/// The items of an array or a list.
+pub fn items(list: Js) -> impl Iterator<Item = Js> {
+    let mut index = 0;
+    std::iter::from_fn(move || {
+        let next = (index < length_of(&list)).then(|| item(&list, index));
+        index += 1;
+        next
+    })
+}
+
+/// An item's text; anything else is empty.
+pub fn item_text_or_empty(list: &Js, index: i32) -> String {
+    item(list, index).as_string().unwrap_or_default()
 }
 
 /// Milliseconds since 1970.
 pub fn now() -> u64 {
-    millis(now_js())
+    to_millis(now_js())
+}
+
+/// A date as HTTP writes it, in milliseconds since 1970.
+pub fn parse_date(text: &str) -> Option<u64> {
+    Some(to_millis(parse_date_js(text))).filter(|date| *date > 0)
 }
 
 /// A time of the platform as whole milliseconds; nonsense is 0.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "`as` saturates, which is what is meant")]
-pub fn millis(value: f64) -> u64 {
+pub fn to_millis(value: f64) -> u64 {
     value as u64
 }
 
 /// A small number of the platform; nonsense is 0.
 #[allow(clippy::cast_possible_truncation, reason = "`as` saturates, which is what is meant")]
-pub fn small(value: &Js) -> i32 {
-    number(value) as i32
+pub fn to_integer(value: &Js) -> i32 {
+    value.as_f64().unwrap_or_default() as i32
 }
 
 /// A number as the platform wants it.
 #[allow(clippy::cast_precision_loss, reason = "times and digests stay below 2^53")]
-pub fn double(value: u64) -> f64 {
+pub fn to_double(value: u64) -> f64 {
     value as f64
 }
 
-/// A place in wasm's memory, as the platform wants it. It may be written to from there.
-#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "a page's wasm has 31 bits of memory")]
-fn address(of: *const u8) -> i32 {
-    of.expose_provenance() as i32
-}
-
-/// A value that is a text. As wasm-bindgen's own `as_string`, for a quarter of its glue.
-pub fn string(value: &Js) -> Option<String> {
-    let length = usize::try_from(measure_js(value)).ok()?;
-    let mut bytes = vec![0; length];
-    copy_js(address(bytes.as_mut_ptr()));
-    // SAFETY: what was measured is what was copied, and the platform's encoder makes nothing but UTF-8.
-    Some(unsafe { String::from_utf8_unchecked(bytes) })
-}
-
-/// Whether a value is a text.
-pub fn is_text(value: &Js) -> bool {
-    measure_js(value) >= 0
-}
-
-/// A text of the page.
-pub fn js(text: &str) -> Js {
-    decode_js(address(text.as_ptr()), i32::try_from(text.len()).unwrap_or(0))
-}
-
-/// A member's text.
-pub fn text(of: &Js, path: Name) -> Option<String> {
-    string(&get(of, path))
-}
-
-/// A value's number; anything else is 0.
-pub fn number(value: &Js) -> f64 {
-    number_js(value)
-}
-
-/// Whether a member is truthy.
-pub fn is(of: &Js, path: Name) -> bool {
-    is_js(of, path) != 0
-}
-
-/// Whether a member is this very text.
-pub fn says(of: &Js, path: Name, word: Name) -> bool {
-    says_js(of, path, word) != 0
-}
-
-/// An attribute's text.
-pub fn attr(element: &Js, name: Name) -> Option<String> {
-    string(&attribute(element, name))
-}
-
-/// Calls `f` with the items of an array or a list until it says no more.
-pub fn each(list: &Js, f: &mut dyn FnMut(Js) -> bool) {
-    let mut index = 0;
-    while index < size_js(list) && f(item(list, index)) {
-        index += 1;
-    }
-}
-
 /// An event of ours on an element, or on the document where it is gone.
-pub fn fire(target: &Js, kind: Name, key: &Js, attempt: i32, reason: &str, delay: u64) {
-    emit_js(target, kind, key, attempt, &js(reason), double(delay));
+pub fn fire_event(target: &Js, name: &str, key: &Js, attempt: u32, reason: &str, delay: Option<u64>) {
+    fire_event_js(target, name, key, attempt, reason, delay.map(to_double));
 }
 
 /// Stops an event where it is.
-pub fn refuse(event: &Js) {
-    call(event, PREVENT_DEFAULT);
-    call(event, STOP);
+pub fn refuse_event(event: &Js) {
+    call_method(event, "preventDefault");
+    call_method(event, "stopImmediatePropagation");
 }

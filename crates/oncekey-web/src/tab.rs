@@ -1,51 +1,49 @@
-//! Whose intents a tab keeps: its own, and no copy's of a living tab.
+//! Whose intents a tab keeps: its own, and none of a living tab that it is a copy of. A frame shares its tab's.
 
-use oncekey::client::intent::is_copy;
+use oncekey::client::tab::{ANSWER_WAIT, is_copied_tab};
 
 use crate::{
-    intent::forget_intents,
-    names::{EMPTY, TOP, WINDOW},
-    page::{Js, claim, global, keep, mint, recall, word, yield_name},
-    tickets::after_delay,
+    page::{
+        Js, claim_tab_name, forget_all, forget_tab_name, is_top, keep_tab_name, leave_tab_name, mint_uuid,
+        recall_tab_name, to_double,
+    },
+    tickets::{after_delay, when_settled},
 };
 
-/// Whether this page is the tab's own, and no frame in it: a frame shares the tab's intents.
-fn is_top() -> bool {
-    global(TOP) == global(WINDOW)
-}
-
-/// Takes the tab's intents over from the page before; a copy of a living tab starts with none, and with a name of its own.
-/// `answered`: another page answers for the name that is kept.
-pub fn take_over_intents(answered: bool) {
-    let mark = word(EMPTY);
-    let marked = recall(&mark).is_truthy();
-    if is_top() && is_copy(marked, answered) {
-        forget_intents(&mark);
+/// Takes the tab's intents over from the page before, then calls back; a copy of a living tab starts with none, and with a
+/// name of its own.
+pub fn take_over_intents(then: impl FnOnce() + 'static) {
+    let Some(name) = Some(recall_tab_name()).filter(|name| name.is_truthy() && is_top()) else {
         name_tab();
-    } else if !marked {
-        name_tab();
-    }
+        return then();
+    };
+    let waiter = |answered: Js, _| {
+        if is_copied_tab(true, answered.is_truthy()) {
+            forget_all();
+            name_tab();
+        }
+        then();
+    };
+    when_settled(&claim_tab_name(&name, to_double(ANSWER_WAIT)), Box::new(waiter));
 }
 
 /// Gives the tab a new name, for which this page answers while it is shown.
 pub fn name_tab() {
     if is_top() {
         // Nobody waits for it.
-        after_delay(
-            0,
-            Box::new(|_, _| {
-                let name = mint();
-                keep(&word(EMPTY), &name);
-                claim(&name);
-            }),
-        );
+        let waiter = |_, _| {
+            let name = mint_uuid();
+            keep_tab_name(&name);
+            claim_tab_name(&name, to_double(ANSWER_WAIT));
+        };
+        after_delay(0, Box::new(waiter));
     }
 }
 
 /// Marks the tab as left, so that the next page takes its intents over.
 pub fn leave_tab() {
     if is_top() {
-        keep(&word(EMPTY), &Js::UNDEFINED);
-        yield_name();
+        forget_tab_name();
+        leave_tab_name();
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::page::{Js, double, later_js, then_js};
+use crate::page::{Js, redeem_after_delay, redeem_when_settled, to_double};
 
 /// What waits for the page, called once with a value and whether all went well.
 pub type Waiter = Box<dyn FnOnce(Js, bool)>;
@@ -38,15 +38,18 @@ pub fn redeem_ticket(ticket: i32, value: Js, ok: bool) {
 
 /// Calls back once with the promise's value, or its reason and `false`.
 pub fn when_settled(promise: &Js, waiter: Waiter) {
-    then_js(promise, issue_ticket(waiter));
+    redeem_when_settled(promise, issue_ticket(waiter));
 }
 
 /// Calls back once after so many milliseconds.
 pub fn after_delay(ms: u64, waiter: Waiter) {
-    later_js(double(ms), issue_ticket(waiter), 0, &Js::UNDEFINED);
+    redeem_after_delay(to_double(ms), issue_ticket(waiter), false, &Js::UNDEFINED);
 }
 
-/// As [`after_delay`], and not before the browser is on line; at once if the signal says abort.
-pub fn after_delay_on_line(ms: u64, signal: &Js, waiter: Waiter) {
-    later_js(double(ms), issue_ticket(waiter), 1, signal);
+/// As [`after_delay`], and not before the browser is on line; at once if the signal says abort. The ticket may be redeemed
+/// sooner.
+pub fn after_delay_on_line(ms: u64, signal: &Js, waiter: Waiter) -> i32 {
+    let ticket = issue_ticket(waiter);
+    redeem_after_delay(to_double(ms), ticket, true, signal);
+    ticket
 }

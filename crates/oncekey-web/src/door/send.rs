@@ -4,24 +4,29 @@ use std::cell::RefCell;
 
 use oncekey::{
     client::{
-        intent::{Digest, Stage},
-        retry::Plan,
+        intent::Progress,
+        retry::RetryPlan,
+        subject::{ContentDigest, IntentName},
     },
     key::is_key,
 };
 
 use crate::{
-    attempt::{Course, Flight, go},
+    attempt::{
+        Attempt,
+        fetch::{FetchRequest, send_request},
+    },
     intent::find_or_mint,
-    names::{ARRAY, FETCH, HEADERS, INTENT, KEY, METHOD, OF, PUSH, RESOLVE, RETRY, SIGNAL, URL, WINDOW},
     options,
-    page::{Js, call1, double, get, global, mint, name_of, settle, string, text},
+    page::{
+        Js, array_of, call_method1, global_member, member, member_text, member_text_or_empty, mint_uuid, settle_calls,
+    },
     subject::Subject,
 };
 
-/// A named intent under way, and who waits for its answer.
+/// A `send` of a named intent under way, and who waits for its answer.
 struct NamedSend {
-    name: Js,
+    name: IntentName,
     content: u64,
     calls: Js,
 }
@@ -33,57 +38,56 @@ thread_local! {
 /// Sends a `Request` that is already built; `body` is what its content was made from, `call` gets the answer.
 /// False where the intent is under way with other content.
 pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
-    let url = get(request, URL);
-    let subject = Subject::new(Js::UNDEFINED, Js::UNDEFINED, text(request, METHOD), &url);
+    let url = member(request, "url");
+    let subject = Subject::new(Js::UNDEFINED, Js::UNDEFINED, member_text(request, "method"), &url);
     if !subject.is_ours() {
-        call1(call, RESOLVE, &call1(&global(WINDOW), FETCH, request));
+        call_method1(call, "resolve", &call_method1(&global_member("window"), "fetch", request));
         return true;
     }
-    let given = text(options, KEY).filter(|key| is_key(key));
-    let named = text(options, INTENT);
-    let lone = given.is_none() && named.is_none();
-    let mut digest = Digest::default();
-    digest.part("send");
-    digest.part(given.as_deref().or(named.as_deref()).unwrap_or_default());
-    let name = name_of(double(digest.value()), 0.0);
-    let (content, _) = subject.read(body);
-    digest.part(&subject.method);
-    digest.part(&string(&url).unwrap_or_default());
+    let given = member_text(options, "key").filter(|key| is_key(key));
+    let intent = member_text(options, "intent");
+    let is_named = given.is_some() || intent.is_some();
+    let mut digest = ContentDigest::default();
+    digest.add_part("send");
+    digest.add_part(given.as_deref().or(intent.as_deref()).unwrap_or_default());
+    let name = IntentName { place: digest.value(), target: 0 };
+    let content = subject.read_content(body).digest;
+    digest.add_part(&subject.method);
+    digest.add_part(&member_text_or_empty(request, "url"));
     let content = content ^ digest.value();
 
     let joined = UNDER_WAY.with_borrow(|sends| {
-        let of_intent = sends.iter().find(|send| !lone && send.name == name)?;
-        Some((of_intent.content == content, of_intent.calls.clone()))
+        let under_way = sends.iter().find(|send| is_named && send.name == name)?;
+        Some((under_way.content == content, under_way.calls.clone()))
     });
-    if let Some((same, calls)) = joined {
-        if same {
-            call1(&calls, PUSH, call);
+    if let Some((is_same, calls)) = joined {
+        if is_same {
+            call_method1(&calls, "push", call);
         }
-        return same;
+        return is_same;
     }
-    let calls = call1(&global(ARRAY), OF, call);
-    let given = if lone { Some(mint()) } else { given.map(|_| get(options, KEY)) };
-    let intent = find_or_mint(name.clone(), content, given, Stage::Sent);
-    let plan = text(options, RETRY).and_then(|text| Plan::parse(&text));
-    let plan = plan.or(options::retry_plan()).unwrap_or(Plan::DEFAULT);
-    let flight = Flight::new(intent, Js::UNDEFINED, plan);
-    flight.head(&get(request, HEADERS));
-    if !lone {
-        let send = NamedSend { name: name.clone(), content, calls: calls.clone() };
+    let calls = array_of(call);
+    let given = if is_named { given.map(Js::from) } else { Some(mint_uuid()) };
+    let intent = find_or_mint(name, content, given, Progress::Sent);
+    let plan = RetryPlan::of_send(member_text(options, "retry").as_deref(), options::retry_plan());
+    let attempt = Attempt::first(intent, Js::UNDEFINED, plan);
+    attempt.put_key_into(&member(request, "headers"));
+    if is_named {
+        let send = NamedSend { name, content, calls: calls.clone() };
         UNDER_WAY.with_borrow_mut(|sends| sends.push(send));
     }
-    flight.issue();
-    go(Box::new(Course {
-        flight,
-        fetch: global(FETCH),
+    attempt.begin();
+    send_request(FetchRequest {
+        attempt,
+        fetch: global_member("fetch"),
         input: request.clone(),
         init: Js::UNDEFINED,
-        signal: get(request, SIGNAL),
+        signal: member(request, "signal"),
         limit: 0.0,
-        ended: Box::new(move |ended| {
+        when_over: Box::new(move |end| {
             UNDER_WAY.with_borrow_mut(|sends| sends.retain(|send| send.name != name));
-            settle(&calls, &ended.value, i32::from(ended.ok));
+            settle_calls(&calls, &end.value, end.ok);
         }),
-    }));
+    });
     true
 }

@@ -1,74 +1,78 @@
 // @ts-check
-// What the shell needs of the page, without rules. A few general functions cost less than a binding for each member: no
-// exception passes through wasm, and a form's controls never shadow the form's own members. Where wasm expects a number, it
-// makes 1 of `true` and 0 of `undefined`.
+// Members, methods, attributes and content of the page's values. No exception passes through wasm, and a form's controls
+// never shadow the form's own members.
 
-import { list } from "./tickets.mjs";
-
-/** @param {any} o */
-export const own = (o) => (o instanceof HTMLFormElement ? HTMLFormElement.prototype : o);
-/** @param {() => any} f @returns {any} */
-export const attempt = (f) => {
+/** What holds a value's members: of a form its prototype, since each control is a member of the form. @param {any} of */
+const holder = (of) => (of instanceof HTMLFormElement ? HTMLFormElement.prototype : of);
+/** What `f` gives, or `undefined` if it throws. @param {() => any} f @returns {any} */
+export const unlessThrown = (f) => {
   try {
     return f();
   } catch {}
 };
 
-/** A member, or a member's member (`a.b`). @param {any} o @param {number} n @returns {any} */
-export const get = (o, n) => attempt(() => list[n].split(".").reduce((o, k) => Reflect.get(own(o), k, o), o));
-/** @param {number} n */
-export const global = (n) => get(globalThis, n);
-/** @param {any} o @param {number} n */
-export const is = (o, n) => !!get(o, n);
-/** @param {any} o @param {number} n @param {number} w */
-export const says = (o, n, w) => get(o, n) === list[w];
-/** @param {any} v */
-export const number = (v) => (typeof v == "number" ? v : 0);
-/** @param {any} o */
-export const size = (o) => o?.length;
+/** A member, or a member's member (`a.b`). @param {any} of @param {string} path @returns {any} */
+export const member = (of, path) =>
+  unlessThrown(() => path.split(".").reduce((value, name) => Reflect.get(holder(value), name, value), of));
+/** A member of the window. @param {string} path @returns {any} */
+export const globalMember = (path) => member(globalThis, path);
+/** @param {any} of @param {string} name @param {any} value */
+export const setMember = (of, name, value) => unlessThrown(() => (of[name] = value));
+/** Sets an entry of `Headers` or `FormData`, or a member of an object. @param {any} entries @param {string} name @param {any} value */
+export const setEntry = (entries, name, value) =>
+  unlessThrown(() => (entries.append ? entries.set(name, value) : (entries[name] = value)));
+/** @param {any} of @param {string} name @param {...any} values @returns {any} */
+export const callMethod = (of, name, ...values) => unlessThrown(() => holder(of)[name].apply(of, values));
+/** @param {any} list @returns {number} */
+export const lengthOf = (list) => list?.length ?? 0;
+/** @param {any} list @param {number} index @returns {any} */
+export const item = (list, index) => list?.[index];
+/** @param {any} value @returns {any} */
+export const arrayOf = (value) => [value];
 
-/** @param {any} o @param {number} i @returns {any} */
-export const item = (o, i) => o?.[i];
+/** Its text, or `null`. @param {any} element @param {string} name @returns {any} */
+export const attribute = (element, name) => callMethod(element, "getAttribute", name);
+/** @param {any} element @param {string} selector @returns {any} */
+export const closest = (element, selector) => callMethod(element, "closest", selector);
 
-/** @param {any} o @param {string} k @param {any} v */
-export const put = (o, k, v) => attempt(() => (o[k] = v));
-/** @param {any} o @param {number} n @param {any} v */
-export const set = (o, n, v) => put(o, list[n], v);
+/** @param {any} within @param {string} selector @returns {any} */
+export const selectAll = (within, selector) => callMethod(within, "querySelectorAll", selector);
 
-/** @param {any} o @param {string} k @param {...any} a @returns {any} */
-export const invoke = (o, k, ...a) => attempt(() => own(o)[k].apply(o, a));
-/** @param {any} o @param {number} n @param {...any} a @returns {any} */
-export const call = (o, n, ...a) => invoke(o, list[n], ...a);
-/** @param {any} e @param {number} n @returns {any} */
-export const attr = (e, n) => invoke(e, "getAttribute", list[n]);
-/** @param {any} e @param {number} n @returns {any} */
-export const closest = (e, n) => invoke(e, "closest", list[n]);
-
-/** Names and values of a request's content, one after the other; a file by what tells it from another. @param {any} body */
-export const pairs = (body) => {
-  const bytes = body instanceof ArrayBuffer || ArrayBuffer.isView(body);
-  const whole = bytes || typeof body == "string" || body instanceof Blob;
-  const list = whole ? [["", bytes ? new TextDecoder("latin1").decode(body) : body]] : body?.entries ? [...body.entries()] : Object.entries(body ?? {});
-  return list.flatMap(([name, values]) =>
-    [values].flat().flatMap((v) => [name, v instanceof Blob ? [/** @type {any} */ (v).name, v.size, v.type, /** @type {any} */ (v).lastModified].join() : String(v)]),
-  );
+/** Names and values of a request's content, in pairs; a file by what tells it from another. @param {any} body */
+export const contentParts = (body) => {
+  const isBytes = body instanceof ArrayBuffer || ArrayBuffer.isView(body);
+  const isWhole = isBytes || typeof body == "string" || body instanceof Blob;
+  const entries = isWhole
+    ? [["", isBytes ? new TextDecoder("latin1").decode(body) : body]]
+    : body?.entries
+      ? [...body.entries()]
+      : Object.entries(body ?? {});
+  /** @param {any} value */
+  const text = (value) =>
+    value instanceof Blob
+      ? [/** @type {any} */ (value).name, value.size, value.type, /** @type {any} */ (value).lastModified].join()
+      : String(value);
+  return entries.flatMap(([name, values]) => [values].flat().map((value) => [name, text(value)]));
 };
 
-/** @param {any} url @returns {any} */
-export const parse = (url) =>
-  attempt(() => {
-    const u = new URL(url ?? "", document.baseURI);
-    u.hash = "";
-    return u;
+/** A `URL` without fragment, or `undefined`. @param {any} url @returns {any} */
+export const parseUrl = (url) =>
+  unlessThrown(() => {
+    const parsed = new URL(url ?? "", document.baseURI);
+    parsed.hash = "";
+    return parsed;
   });
 
-/** @param {any} target @param {number} type @param {any} key @param {number} n @param {string} reason @param {number} delay */
-export const emit = (target, type, key, n, reason, delay) => {
-  const detail = { key, attempt: n, reason, ...(list[type] == "retry" && { delay }) };
-  (target && Reflect.get(own(target), "isConnected", target) ? target : document).dispatchEvent(new CustomEvent("oncekey:" + list[type], { bubbles: true, detail }));
+/** An event on an element, or on the document where it is gone. @param {any} target @param {string} type
+ *  @param {string | undefined} key @param {number} attempt @param {string} reason @param {number | undefined} delay */
+export const fireEvent = (target, type, key, attempt, reason, delay) => {
+  const detail = { key: key ?? null, attempt, reason, ...(delay !== undefined && { delay }) };
+  const at = member(target, "isConnected") ? target : document;
+  at.dispatchEvent(new CustomEvent(type, { bubbles: true, detail }));
 };
 
-export const random = () => crypto.getRandomValues(new Uint32Array(1))[0];
-/** A UUID of version 4. `crypto.randomUUID` would need a secure context. */
-export const mint = () => "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (c) => (+c ^ (random() & (15 >> (+c / 4)))).toString(16));
+/** Milliseconds since 1970 of a date as HTTP writes it; not a number is no date. @param {string} text */
+export const parseDate = (text) => Date.parse(text);
 export const now = () => Date.now();
+/** Milliseconds of the clock that stamps events. */
+export const eventTime = () => performance.now();

@@ -22,7 +22,7 @@ const UNUSED: [&str; 2] = ["__abort_handler", "__instance_terminated"];
 /// crate, and drops what the page has no use for.
 fn shorten(wasm: &[u8], glue: &str, krate: &Path) -> Result<(Vec<u8>, String)> {
     let mut module = Module::from_buffer(wasm)?;
-    let mut glue = glue.to_owned();
+    let mut glue = in_crate(glue, krate)?;
     // What wasm calls without a wrapper, by its place in a list.
     let mut direct = Vec::new();
     for (index, import) in module.imports.iter_mut().enumerate() {
@@ -34,9 +34,10 @@ fn shorten(wasm: &[u8], glue: &str, krate: &Path) -> Result<(Vec<u8>, String)> {
         } else {
             let place = direct.len();
             let name = std::mem::replace(&mut import.name, place.to_string());
-            let (_, file) = import.module.split_once("/src/").context("an import that is not of the crate")?;
-            let file = krate.join("src").join(file);
-            direct.push(format!("import {{ {name} as own_{place} }} from {file:?};\n"));
+            direct.push(format!(
+                "import {{ {name} as own_{place} }} from {};\n",
+                in_crate(&format!("{:?}", import.module), krate)?
+            ));
             import.module = "b".into();
         }
     }
@@ -50,7 +51,7 @@ fn shorten(wasm: &[u8], glue: &str, krate: &Path) -> Result<(Vec<u8>, String)> {
         if line.starts_with("import * as import") || line.trim() == "__proto__: null," {
             return None;
         }
-        if line.trim_start().starts_with("\"./snippets/") {
+        if line.contains(": import") && !line.contains("bound_bg") {
             let first = !std::mem::replace(&mut seen, true);
             let list: Vec<_> = (0..direct.len()).map(|place| format!("own_{place}")).collect();
             return first.then(|| format!("b: [{}],", list.join(", ")));
@@ -60,6 +61,13 @@ fn shorten(wasm: &[u8], glue: &str, krate: &Path) -> Result<(Vec<u8>, String)> {
     let body = lines.collect::<Vec<_>>().join("\n");
     let glue = format!("{}{body}\n{RUN}", direct.concat());
     Ok((module.emit_wasm(), glue))
+}
+
+/// wasm-bindgen copies the crate's own JavaScript; what imports it is to have the files themselves.
+fn in_crate(glue: &str, krate: &Path) -> Result<String> {
+    let start = glue.find("./snippets/").context("nothing of the crate is imported")?;
+    let copies = glue.get(start..).and_then(|rest| rest.split("/src/").next()).context("no path")?;
+    Ok(glue.replace(copies, &krate.display().to_string()))
 }
 
 /// A short name for the nth of something.
