@@ -1,118 +1,115 @@
 //! Busy intents: a second submit is refused, the page says so, and exactly what was marked is undone.
 
-use oncekey::client::{intent::LEAVING, retry::Plan};
+use std::cell::RefCell;
+
+use oncekey::client::{
+    guard::{LEAVING, refusal_reason},
+    subject::IntentName,
+};
 
 use crate::{
-    app,
-    dom::{Js, attr, call1, closest, end_now, ended, fire, get, is_text, later, mark, number, say, unmark, word},
-    flight::Flight,
-    names::{
-        ARIA_BUSY, ARIA_DISABLED, BLOCKED, DATA_HX_RETRY, DATA_ONCE_BUSY, DATA_ONCE_RETRY, DISABLED, EMPTY, HX_RETRY,
-        IS_RETRIED, SENDING, STARTS_WITH, TIME_STAMP, TRUE,
-    },
+    intent::{Intent, last_end, note_end},
+    options::disables_submitter,
+    page::{Js, fire_event, mark, member_number, say, unmark},
     subject::Subject,
+    tickets::after_delay,
 };
 
 /// One busy intent.
-pub struct Lock {
+struct Lock {
     id: i32,
-    name: Js,
+    name: IntentName,
     key: Js,
     owner: Js,
     submitter: Js,
     leaving: bool,
 }
 
-/// Whether an intent is busy.
-pub fn is_held(name: &Js) -> bool {
-    app::with(|app| app.locks.iter().any(|lock| &lock.name == name))
+struct Locks {
+    /// The last number given to a lock; 0 is none.
+    last: i32,
+    busy: Vec<Lock>,
 }
 
-/// Whether another submit of this intent must be refused: it is busy, or the event came while it was and then queued.
-pub fn refuses(subject: &Subject, event: &Js) -> bool {
-    let name = subject.name();
-    let stamp = number(&get(event, TIME_STAMP));
-    let busy = app::with(|app| app.locks.iter().find(|lock| lock.name == name).map(|lock| lock.key.clone()));
-    let (key, reason) = match busy {
-        Some(key) => (key, "busy"),
-        None if stamp > 0.0 && stamp < ended(&name) => (Js::NULL, "queued"),
-        None => return false,
+thread_local! {
+    static LOCKS: RefCell<Locks> = const { RefCell::new(Locks { last: 0, busy: Vec::new() }) };
+}
+
+/// The key of a busy intent.
+fn busy_key(name: IntentName) -> Option<Js> {
+    LOCKS.with_borrow(|locks| locks.busy.iter().find(|lock| lock.name == name).map(|lock| lock.key.clone()))
+}
+
+/// Whether an intent is busy.
+pub fn is_busy(name: IntentName) -> bool {
+    busy_key(name).is_some()
+}
+
+/// Whether another submit of this intent must be refused; then the page is told. `trigger` is the event that caused it.
+pub fn refuses(subject: &Subject, trigger: &Js) -> bool {
+    let name = subject.intent_name();
+    let key = busy_key(name);
+    let happened_at = Some(member_number(trigger, "timeStamp")).filter(|stamp| *stamp > 0.0);
+    let Some(reason) = refusal_reason(key.is_some(), happened_at, last_end(name)) else {
+        return false;
     };
-    fire(&subject.owner, BLOCKED, &key, 0, reason, 0);
+    fire_event(&subject.owner, "oncekey:blocked", &key.unwrap_or(Js::NULL), 0, reason, None);
     true
 }
 
-/// Makes an intent busy, and says so on its form and submitter; returns what frees it.
-pub fn hold(subject: &Subject, flight: &Flight) -> i32 {
-    mark(&subject.owner, ARIA_BUSY, TRUE);
-    mark(&subject.submitter, ARIA_DISABLED, TRUE);
-    if app::with(|app| app.disable) {
-        mark(&subject.submitter, DISABLED, EMPTY);
+/// Makes an intent busy, and says so on its form and submitter; returns the number of its lock.
+pub fn lock_intent(subject: &Subject, intent: &Intent) -> i32 {
+    mark(&subject.owner, "aria-busy", "true");
+    mark(&subject.submitter, "aria-disabled", "true");
+    if disables_submitter() {
+        mark(&subject.submitter, "disabled", "");
     }
-    let words = subject.attribute(DATA_ONCE_BUSY);
-    say(&if is_text(&words) { words } else { word(SENDING) });
-    let lock = Lock {
-        id: 0,
-        name: flight.intent.name.clone(),
-        key: flight.intent.key.clone(),
-        owner: subject.owner.clone(),
-        submitter: subject.submitter.clone(),
-        leaving: false,
-    };
-    app::with(|app| {
-        app.last += 1;
-        app.locks.push(Lock { id: app.last, ..lock });
-        app.last
+    say(subject.attribute("data-once-busy").as_deref().unwrap_or("Sending…"));
+    let (name, key) = (intent.name, intent.key.clone());
+    let (owner, submitter) = (subject.owner.clone(), subject.submitter.clone());
+    LOCKS.with_borrow_mut(|locks| {
+        locks.last += 1;
+        locks.busy.push(Lock { id: locks.last, name, key, owner, submitter, leaving: false });
+        locks.last
     })
 }
 
 /// Keeps an intent busy until the page leaves: success led elsewhere.
-pub fn leave(id: i32) {
-    app::with(|app| {
-        for lock in &mut app.locks {
-            lock.leaving |= lock.id == id;
+pub fn lock_until_page_leaves(id: i32) {
+    LOCKS.with_borrow_mut(|locks| {
+        for lock in locks.busy.iter_mut().filter(|lock| lock.id == id) {
+            lock.leaving = true;
         }
     });
-    later(LEAVING, Box::new(move |_, _| end(&|lock| lock.id == id)));
+    after_delay(LEAVING, Box::new(move |_, _| unlock_intents(&|lock| lock.id == id)));
 }
 
 /// Frees an intent, unless the page is leaving.
-pub fn free(id: i32) {
-    end(&|lock| lock.id == id && !lock.leaving);
+pub fn unlock(id: i32) {
+    unlock_intents(&|lock| lock.id == id && !lock.leaving);
 }
 
 /// Frees everything: the page is shown again.
-pub fn free_all() {
-    end(&|_| true);
+pub fn unlock_all() {
+    unlock_intents(&|_| true);
 }
 
-/// Frees all intents whose names begin so: the person's own decision.
-pub fn free_place(start: &Js) {
-    end(&|lock| call1(&lock.name, STARTS_WITH, start).is_truthy());
+/// Frees all intents of a place: the person's own decision.
+pub fn unlock_place(place: u64) {
+    unlock_intents(&|lock| lock.name.place == place);
 }
 
-fn end(which: &dyn Fn(&Lock) -> bool) {
-    while let Some(lock) = app::with(|app| {
-        let place = app.locks.iter().position(which)?;
-        Some(app.locks.swap_remove(place))
+fn unlock_intents(is_meant: &dyn Fn(&Lock) -> bool) {
+    while let Some(lock) = LOCKS.with_borrow_mut(|locks| {
+        let place = locks.busy.iter().position(is_meant)?;
+        Some(locks.busy.swap_remove(place))
     }) {
-        end_now(&lock.name);
-        unmark(&lock.owner, ARIA_BUSY);
-        unmark(&lock.submitter, ARIA_DISABLED);
-        unmark(&lock.submitter, DISABLED);
-        if app::with(|app| app.locks.is_empty()) {
-            say(&Js::UNDEFINED);
+        note_end(lock.name);
+        unmark(&lock.owner, "aria-busy");
+        unmark(&lock.submitter, "aria-disabled");
+        unmark(&lock.submitter, "disabled");
+        if LOCKS.with_borrow(|locks| locks.busy.is_empty()) {
+            say("");
         }
-    }
-}
-
-/// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.
-pub fn plan(element: &Js) -> Plan {
-    let holder = closest(element, IS_RETRIED);
-    let text =
-        attr(&holder, HX_RETRY).or_else(|| attr(&holder, DATA_HX_RETRY)).or_else(|| attr(&holder, DATA_ONCE_RETRY));
-    match text {
-        Some(text) => Plan::of(Some(&text)),
-        None => app::with(|app| app.retry).unwrap_or(Plan::UNASKED),
     }
 }

@@ -1,208 +1,134 @@
-//! Where a tab keeps its intents, and whose they are.
+//! Where a tab keeps its intents: find or mint a key, keep it, end it.
 
-use oncekey::client::intent::{Choice, Kept, Look, Stage, after_look, choose, is_copy};
+use std::cell::RefCell;
+
+use oncekey::client::{
+    intent::{KeptIntent, KeyChoice, Progress, choose_key},
+    subject::IntentName,
+};
 
 use crate::{
-    app,
-    dom::{
-        Js, ask, came_by, claim, double, each, end_now, get, global, item, keep, later, millis, mint, names, now,
-        number, recall, record, small, text, then, word, yield_name,
-    },
-    guard,
-    names::{EMPTY, KEYS, Name, RELOAD, RETENTION, ROUTES, STATE, STATUS, TOP, WELL_KNOWN, WINDOW},
+    gate::retention,
+    page::{self, Js, event_time, item, items, mint_uuid, now, to_double, to_integer, to_millis},
 };
+
+thread_local! {
+    /// When intents last ended, by name, of the clock that stamps events.
+    static ENDS: RefCell<Vec<(IntentName, f64)>> = const { RefCell::new(Vec::new()) };
+}
 
 /// The intent that an attempt belongs to.
 pub struct Intent {
     /// Its name.
-    pub name: Js,
+    pub name: IntentName,
     /// As it is sent.
     pub key: Js,
     /// What is kept of it once sent; `None` for a key that the author gave, and for a single call.
-    pub kept: Option<Kept>,
+    pub kept: Option<KeptIntent>,
     /// How the key was found, for the event.
     pub reason: &'static str,
 }
 
+fn millis_at(array: &Js, index: i32) -> u64 {
+    to_millis(item(array, index).as_f64().unwrap_or_default())
+}
+
 /// The key and what is known, kept under a name.
-fn load(name: &Js) -> Option<(Js, Kept)> {
-    let record = recall(name);
-    let stage = Stage::from_code(small(&item(&record, 1)))?;
-    let since = millis(number(&item(&record, 2)));
-    let content = millis(number(&item(&record, 3)));
-    Some((item(&record, 0), Kept { stage, since, content }))
+pub fn kept_intent(name: IntentName) -> Option<(Js, KeptIntent)> {
+    let record = page::recall_intent(to_double(name.place), to_double(name.target));
+    let progress = Progress::from_code(to_integer(&item(&record, 1)))?;
+    let kept = KeptIntent { progress, minted_at: millis_at(&record, 2), content: millis_at(&record, 3) };
+    Some((item(&record, 0), kept))
+}
+
+/// The names of all intents that are kept.
+pub fn kept_names() -> impl Iterator<Item = IntentName> {
+    items(page::kept_intents()).map(|name| IntentName { place: millis_at(&name, 0), target: millis_at(&name, 1) })
 }
 
 /// Whether a plain form's outcome was never learnt.
-pub fn is_open(name: &Js) -> bool {
-    load(name).is_some_and(|(_, kept)| kept.stage == Stage::SentPlain)
+pub fn is_outcome_open(name: IntentName) -> bool {
+    kept_intent(name).is_some_and(|(_, kept)| kept.progress == Progress::SentPlain)
 }
 
-/// Keeps, or forgets.
-fn save(name: &Js, key: &Js, kept: Option<Kept>) {
-    let value =
-        kept.map_or(Js::UNDEFINED, |kept| record(key, kept.stage.code(), double(kept.since), double(kept.content)));
-    keep(name, &value);
+fn keep_intent(name: IntentName, key: &Js, kept: KeptIntent) {
+    let (place, target) = (to_double(name.place), to_double(name.target));
+    page::keep_intent(place, target, key, kept.progress.code(), to_double(kept.minted_at), to_double(kept.content));
+}
+
+/// Ends an intent.
+pub fn forget_intent(name: IntentName) {
+    page::forget_intent(to_double(name.place), to_double(name.target));
+}
+
+/// Ends all intents of a place.
+pub fn forget_place(place: u64) {
+    for name in kept_names().filter(|name| name.place == place) {
+        forget_intent(name);
+    }
 }
 
 /// Finds or mints the key for content about to be sent. Nothing is kept before [`Intent::keep`].
-pub fn find(name: Js, content: u64, given: Option<Js>, stage: Stage) -> Intent {
+pub fn find_or_mint(name: IntentName, content: u64, given: Option<Js>, progress: Progress) -> Intent {
     if let Some(key) = given {
         return Intent { name, key, kept: None, reason: "given" };
     }
-    let before = load(&name);
-    let choice = choose(before.as_ref().map(|(_, kept)| *kept), content, now(), app::with(|app| app.retention));
+    let before = kept_intent(name);
+    let choice = choose_key(before.as_ref().map(|(_, kept)| *kept), content, now(), retention());
     let (key, kept, reason) = match (choice, before) {
-        (Choice::Same, Some((key, kept))) => (key, kept, "same"),
-        (Choice::Edited, Some((key, kept))) => (key, kept, "edited"),
-        _ => (mint(), Kept { stage, since: now(), content }, "new"),
+        (KeyChoice::Same, Some((key, kept))) => (key, kept, "same"),
+        (KeyChoice::Edited, Some((key, kept))) => (key, kept, "edited"),
+        _ => (mint_uuid(), KeptIntent { progress, minted_at: now(), content }, "new"),
     };
-    Intent { name, key, kept: Some(Kept { stage, ..kept }), reason }
+    Intent { name, key, kept: Some(KeptIntent { progress, ..kept }), reason }
+}
+
+/// Remembers that an intent is free again, from now on.
+pub fn note_end(name: IntentName) {
+    let now = event_time();
+    ENDS.with_borrow_mut(|ends| match ends.iter_mut().find(|(ended, _)| *ended == name) {
+        Some((_, at)) => *at = now,
+        None => ends.push((name, now)),
+    });
+}
+
+/// When an intent was last free again, of the clock that stamps events.
+pub fn last_end(name: IntentName) -> Option<f64> {
+    ENDS.with_borrow(|ends| ends.iter().find(|(ended, _)| *ended == name).map(|(_, at)| *at))
 }
 
 impl Intent {
     /// Keeps it as sent: an attempt leaves now.
     pub fn keep(&self) {
-        if self.kept.is_some() {
-            save(&self.name, &self.key, self.kept);
+        if let Some(kept) = self.kept {
+            keep_intent(self.name, &self.key, kept);
         }
     }
 
-    /// Moves what is kept to another stage, or ends it; a key that replaced it meanwhile stays.
-    pub fn move_to(&self, stage: Option<Stage>) {
-        if let Some((key, kept)) = load(&self.name)
-            && self.kept.is_some()
+    /// Moves what is kept to another progress, or ends it; a key that replaced it meanwhile stays.
+    pub fn move_to(&self, progress: Option<Progress>) {
+        if self.kept.is_some()
+            && let Some((key, kept)) = kept_intent(self.name)
             && key == self.key
         {
-            save(&self.name, &key, stage.map(|stage| Kept { stage, ..kept }));
+            match progress {
+                Some(progress) => keep_intent(self.name, &key, KeptIntent { progress, ..kept }),
+                None => forget_intent(self.name),
+            }
         }
     }
 
     /// Its last attempt has ended: a submit from before, which waited behind it, was this intent too. It may have been
     /// free for long, as a page is that Back shows again.
-    pub fn end(&self, stage: Option<Stage>) {
-        self.move_to(stage);
+    pub fn end_attempts(&self, progress: Option<Progress>) {
+        self.move_to(progress);
         if self.kept.is_some() {
-            end_now(&self.name);
+            note_end(self.name);
         }
     }
 
     /// Milliseconds until the gate forgets the key.
-    pub fn left(&self) -> u64 {
-        let retention = app::with(|app| app.retention);
-        self.kept.map_or(retention, |kept| kept.left(now(), retention))
+    pub fn time_left(&self) -> u64 {
+        self.kept.map_or(retention(), |kept| kept.time_left(now(), retention()))
     }
-}
-
-/// Ends all intents whose names begin so.
-pub fn forget(start: &Js) {
-    each(&names(start), &mut |name| {
-        keep(&name, &Js::UNDEFINED);
-        true
-    });
-}
-
-/// Whether this page is the tab's own, and no frame in it: a frame shares the tab's intents.
-fn is_top() -> bool {
-    global(TOP) == global(WINDOW)
-}
-
-/// Takes the tab's intents over from the page before; a copy of a living tab starts with none, and with a name of its own.
-/// `answered`: another page answers for the name that is kept.
-pub fn take_over(answered: bool) {
-    let mark = word(EMPTY);
-    let marked = recall(&mark).is_truthy();
-    if is_top() && is_copy(marked, answered) {
-        forget(&mark);
-        call_it();
-    } else if !marked {
-        call_it();
-    }
-}
-
-/// Gives the tab a new name, for which this page answers while it is shown.
-pub fn call_it() {
-    if is_top() {
-        // Nobody waits for it.
-        later(
-            0,
-            Box::new(|_, _| {
-                let name = mint();
-                keep(&word(EMPTY), &name);
-                claim(&name);
-            }),
-        );
-    }
-}
-
-/// Marks the tab as left, so that the next page takes its intents over.
-pub fn leave() {
-    if is_top() {
-        keep(&word(EMPTY), &Js::UNDEFINED);
-        yield_name();
-    }
-}
-
-/// Asks the gate what became of a key; `wait` is a query that says how long.
-pub fn look(key: &Js, wait: Name, f: impl FnOnce(Look) + 'static) {
-    then(
-        &ask(KEYS, key, wait),
-        Box::new(|json, _| {
-            let state = text(&json, STATE);
-            f(Look::parse(state.as_deref(), small(&get(&json, STATUS))));
-        }),
-    );
-}
-
-/// Looks at all intents whose outcome this tab never learnt.
-/// `again`: this page itself is shown once more.
-pub fn look_back(again: bool) {
-    each(&names(&word(EMPTY)), &mut |name| {
-        look_at(name, again);
-        true
-    });
-}
-
-fn look_at(name: Js, again: bool) {
-    let Some((key, kept)) = load(&name) else {
-        return;
-    };
-    learn_retention();
-    if kept.left(now(), app::with(|app| app.retention)) == 0 {
-        save(&name, &key, None);
-    } else if kept.stage != Stage::Loose && !guard::is_held(&name) {
-        app::with(|app| app.looks += 1);
-        look(&key.clone(), EMPTY, move |look| {
-            // The person may have submitted meanwhile; then that attempt learns the outcome.
-            if !guard::is_held(&name) {
-                let stage = after_look(kept.stage, look, !again && came_by(RELOAD));
-                let intent = Intent { name, key, kept: Some(kept), reason: "" };
-                intent.move_to(stage);
-            }
-            crate::form::let_go(false);
-        });
-    }
-}
-
-/// Learns from the gate's policy how long keys are remembered: the shortest of its routes. Asked once, when it first matters.
-pub fn learn_retention() {
-    if app::with(|app| core::mem::replace(&mut app.learning, true)) {
-        return;
-    }
-    then(
-        &ask(WELL_KNOWN, &word(EMPTY), EMPTY),
-        Box::new(|policy, _| {
-            let mut least = number(&get(&policy, RETENTION));
-            each(&get(&policy, ROUTES), &mut |route| {
-                let own = number(&get(&route, RETENTION));
-                if own > 0.0 && (least <= 0.0 || own < least) {
-                    least = own;
-                }
-                true
-            });
-            if least > 0.0 {
-                app::with(|app| app.retention = millis(least * 1000.0));
-            }
-        }),
-    );
 }

@@ -1,44 +1,52 @@
 //! The browser shell of Oncekey: one key per intent for htmx, plain forms and `send`. It decides nothing; `oncekey` does.
 //!
-//! | room | what happens there |
-//! |---|---|
-//! | `form` | plain forms |
-//! | `htmx` | htmx 1.9, 2 and 4 |
-//! | `send` | fetch with a key |
-//! | `subject` | what is submitted, and the intent's name |
-//! | `intent` | where keys are kept |
-//! | `flight` | attempts and what their answers do |
-//! | `guard` | second submits, busy marks |
-//! | `app` | options and what is in flight |
-//! | `dom`, `names` | the page, and the only bindings; what the page calls things |
-//! | `platform.mjs`, `page.mjs`, `bootstrap.js` | JavaScript by hand: what wasm cannot be, and what comes before it |
+//! Rooms, from the lowest floor up. A room uses those below it, never one beside or above it:
+//!
+//! | floor | room | what happens there | uses |
+//! |---|---|---|---|
+//! | 0 | `platform/` | JavaScript without rules: values, store, marks, wire, xhr, tab; the entry, and what comes before the wasm | |
+//! | 1 | [`page`] | the only bindings, with types around them | `platform/` |
+//! | 2 | [`options`] | what the page was told | `page` |
+//! | 2 | [`tickets`] | what waits in wasm for the page | `page` |
+//! | 3 | [`gate`] | what the page asks the gate | `tickets` |
+//! | 4 | [`intent`] | whose key an attempt carries: find or mint, keep, end | `gate` |
+//! | 4 | [`subject`] | what is submitted, and the intent's name | `options` |
+//! | 5 | [`guard`] | busy intents: locks, marks | `intent`, `subject`, `options`, `tickets` |
+//! | 5 | [`attempt`] | what an answer does to an intent; the attempts of one fetch | `intent`, `gate`, `options`, `tickets` |
+//! | 3 | [`tab`] | whose intents a tab keeps | `tickets` |
+//! | 6 | [`look`] | what became of intents whose outcome was never learnt | `guard`, `intent`, `gate`, `tickets` |
+//! | 7 | [`door`] | `form`, `htmx`, `send`: how a submit comes in | all but `tab` |
+//!
+//! ```text
+//! door → look → guard, attempt → intent, subject → gate → options, tickets → page → platform/
+//! ```
+//!
+//! A room keeps its own state in a `RefCell` and takes values out of it before it calls the page: whatever the page then
+//! calls may come back here.
+#![forbid(unsafe_code)]
 
-mod app;
-mod dom;
-mod flight;
-mod form;
+mod attempt;
+mod door;
+mod gate;
 mod guard;
-mod htmx;
 mod intent;
-mod names;
-mod send;
+mod look;
+mod options;
+mod page;
 mod subject;
+mod tab;
+mod tickets;
 
-use oncekey::client::retry::Plan;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
-    dom::{Js, get, is, js, name_of, text},
-    names::{
-        DISABLE, FIELD, FORMDATA, HEADER, HTMX_ABORT, HTMX_BEFORE_HISTORY_SAVE, HTMX_BEFORE_REQUEST, HTMX_BEFORE_SEND,
-        HTMX_CONFIG_REQUEST, HTMX_CONFIG_REQUEST_2, HTMX_CONFIRM, HTMX_FINALLY_REQUEST, LISTENED, Name, ORIGINS,
-        PAGEHIDE, PAGESHOW, PERSISTED, RETRY, SUBMIT,
-    },
+    door::{form, htmx},
+    page::{Js, call_method, is_member_truthy, listen_to},
 };
 
 /// Small rather than fast: a page makes a few hundred short-lived values.
 #[cfg(target_family = "wasm")]
-#[global_allocator]
+#[allow(dead_code)]
 static ALLOCATOR: talc::cell::TalcSyncCell<talc::wasm::WasmGrowAndClaim, Bins> =
     talc::cell::TalcSyncCell::new_wasm(talc::wasm::WasmGrowAndClaim);
 
@@ -55,86 +63,83 @@ impl talc::base::binning::Binning for Bins {
     }
 }
 
+/// An event's name, and who hears of it.
+type Listener = (&'static str, fn(&Js));
+
+/// What the page is listened to for.
+const LISTENERS: [Listener; 12] = [
+    ("submit", form::on_submit),
+    ("formdata", form::on_formdata),
+    ("pagehide", |_| tab::leave_tab()),
+    ("pageshow", on_pageshow),
+    ("htmx:confirm", htmx::xhr::on_confirm),
+    ("htmx:configRequest", htmx::xhr::on_config_request),
+    ("htmx:beforeSend", htmx::xhr::on_before_send),
+    ("htmx:abort", htmx::xhr::on_abort),
+    ("htmx:beforeHistorySave", |_| page::unmark_all()),
+    ("htmx:config:request", htmx::fetch::on_config_request),
+    ("htmx:before:request", htmx::fetch::on_before_request),
+    ("htmx:finally:request", htmx::fetch::on_finally_request),
+];
+
+/// Back shows this page again, as it was left.
+fn on_pageshow(event: &Js) {
+    if is_member_truthy(event, "persisted") {
+        guard::unlock_all();
+        tab::name_tab();
+        look::look_at_open_intents(true);
+    }
+}
+
 /// Something that the page is listened to for has happened.
 #[wasm_bindgen]
-pub fn on(event: &Js, name: Name) {
-    match name {
-        SUBMIT => form::submit(event),
-        FORMDATA => form::gather(event),
-        PAGEHIDE => intent::leave(),
-        PAGESHOW if is(event, PERSISTED) => {
-            guard::free_all();
-            intent::call_it();
-            intent::look_back(true);
-        }
-        HTMX_CONFIRM => htmx::confirm(event),
-        HTMX_CONFIG_REQUEST_2 => htmx::configure(event),
-        HTMX_BEFORE_SEND => htmx::before_send(event),
-        HTMX_ABORT => htmx::abort(event),
-        HTMX_BEFORE_HISTORY_SAVE => dom::unmark_all(),
-        HTMX_CONFIG_REQUEST => htmx::config_request(event),
-        HTMX_BEFORE_REQUEST => htmx::before_request(event),
-        HTMX_FINALLY_REQUEST => htmx::finally(event),
-        _ => (),
+pub fn hear_event(listener: usize, event: &Js) {
+    if let Some((_, hear)) = LISTENERS.get(listener) {
+        hear(event);
     }
 }
 
 /// Resumes what waits in wasm for the page.
 #[wasm_bindgen]
-pub fn resume(ticket: i32, value: Js, ok: bool) {
-    dom::resume(ticket, value, ok);
+pub fn redeem_ticket(ticket: i32, value: Js, ok: bool) {
+    tickets::redeem_ticket(ticket, value, ok);
 }
 
-/// The page's names, one a line. The first of them are the events that [`on`] is to be called for.
+/// Sets options, all of them each time: `header`, `field`, `origins`, `retry`, `disable`.
 #[wasm_bindgen]
-pub fn words() -> Js {
-    js(names::ALL)
+pub fn set_options(options: Js) {
+    options::set_options(options);
 }
 
-/// Sets options; the first time it starts, and gives the number of events to listen to. Options, all of them each time: `header`, `field`, `origins`, `retry`, `disable`.
-/// `answered`: another page answers for the tab's name.
+/// Starts, once; calls `resolve` of `call` when all submits pass through here.
 #[wasm_bindgen]
-pub fn start(options: &Js, answered: bool) -> i32 {
-    let (header, field, origins) = (get(options, HEADER), get(options, FIELD), get(options, ORIGINS));
-    let retry = text(options, RETRY).and_then(|text| Plan::parse(&text));
-    let disable = is(options, DISABLE);
-    let started = app::with(|app| {
-        if header.is_truthy() {
-            app.header = header;
+pub fn start(call: Js) {
+    tab::take_over_intents(move || {
+        look::look_at_open_intents(false);
+        for (number, (name, _)) in (0..).zip(&LISTENERS) {
+            listen_to(name, number);
         }
-        if field.is_truthy() {
-            app.field = field;
-        }
-        app.origins = origins;
-        app.retry = retry;
-        app.disable = disable;
-        core::mem::replace(&mut app.started, true)
+        call_method(&call, "resolve");
     });
-    if started {
-        return 0;
-    }
-    intent::take_over(answered);
-    intent::look_back(false);
-    LISTENED
 }
 
 /// `send(url, init, options)`, its first two arguments made into a `Request` by the page; `call` has `resolve` and `reject`.
 /// False: its intent is under way with other content.
 #[wasm_bindgen]
 pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
-    send::send(request, body, options, call)
+    door::send::send(request, body, options, call)
 }
 
 /// Ends a form's intents by the person's own decision: its next submit has a new key.
 #[wasm_bindgen]
 pub fn renew(form: &Js) {
-    let start = name_of(subject::place(form), 0.0);
-    guard::free_place(&start);
-    intent::forget(&start);
+    let place = subject::place_of(form);
+    guard::unlock_place(place);
+    intent::forget_place(place);
 }
 
 /// `form.submit()` is being called, or has returned.
 #[wasm_bindgen]
-pub fn by_script(form: &Js) {
-    form::by_script(form);
+pub fn note_script_submit(form: &Js) {
+    form::note_script_submit(form);
 }

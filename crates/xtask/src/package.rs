@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
-use self::{built::Built, panics::Without};
+use self::built::Built;
 use crate::tools;
 
 mod built;
@@ -29,20 +29,16 @@ const WASM_FEATURES: [&str; 6] = [
     "--enable-multivalue",
 ];
 
-/// How wasm-opt makes the page's wasm small: through its flat form and back, and whatever can only be reached by a trap is
-/// not there.
-const SMALLEST: [&str; 11] = [
-    "-tnh",
+/// How wasm-opt makes the page's wasm small: through its flat form and back.
+const SMALLEST: [&str; 8] = [
     "-O4",
     "--flatten",
     "--rereloop",
     "-Oz",
     "--converge",
     "--one-caller-inline-max-function-size=20",
-    "--merge-similar-functions",
     "-Oz",
-    "--monomorphize",
-    "-Oz",
+    "--reorder-functions",
 ];
 
 #[derive(Deserialize)]
@@ -88,12 +84,12 @@ impl Target {
         }
     }
 
-    /// What rustc is told besides. A page's calls are shallow, frames of some ten bytes: with a small stack in front of them,
-    /// the addresses of all data are short. What overflows it traps.
+    /// What rustc is told besides. A page's calls are shallow, frames of some hundred bytes: 64 kB of stack are plenty, and
+    /// what overflows them traps.
     fn flags(self) -> &'static str {
         match self {
             Target::Module => "",
-            Target::Web => " -C link-arg=-zstack-size=8192 -C llvm-args=-inline-threshold=10",
+            Target::Web => " -C link-arg=-zstack-size=65536",
         }
     }
 }
@@ -207,13 +203,9 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     tools::step(&format!("wasm-bindgen, wasm-opt {}", package.name));
     let _ = fs::remove_dir_all(stage);
     fs::create_dir_all(stage)?;
-    let without = match package.target {
-        Target::Module => Without::Panics,
-        Target::Web => Without::Formatting,
-    };
     let mut bindgen = Bindgen::new();
     bindgen
-        .input_bytes("bound", panics::silence(&bytes, without, "tellTrapped")?)
+        .input_bytes("bound", panics::silence(&bytes, "tellTrapped")?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.

@@ -131,9 +131,6 @@ fn features_are_read() {
     assert!(features_of("uuid v1.2.3 \n", "uuid").is_empty());
 }
 
-/// Where type names still occur twice.
-const NOT_YET_UNIQUE: [&str; 1] = ["oncekey"];
-
 #[test]
 fn one_word_has_one_meaning() {
     let mut twice = Vec::new();
@@ -154,10 +151,7 @@ fn one_word_has_one_meaning() {
         }
         assert!(!seen.is_empty(), "{krate}");
         for (name, places) in seen.into_iter().filter(|(_, places)| places.len() > 1) {
-            println!("{krate}: {name}: {}", places.join(" "));
-            if !NOT_YET_UNIQUE.contains(&krate) {
-                twice.push(format!("{krate}: {name}: {}", places.join(" ")));
-            }
+            twice.push(format!("{krate}: {name}: {}", places.join(" ")));
         }
     }
     check("no type name twice in a crate", twice);

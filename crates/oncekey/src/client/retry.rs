@@ -1,7 +1,8 @@
 //! The client's side of an attempt: what an answer means for the intent, whether to send again, and when.
 //!
 //! Nothing here reads a clock or rolls dice: times are arguments in milliseconds, jitter is an argument too.
-//! The browser module links this file, so it uses no formatting and no floating point.
+
+use std::{error::Error, fmt, str::FromStr};
 
 use crate::http::retry_after::number;
 
@@ -15,8 +16,16 @@ pub const DEFAULT_BASE: u64 = 500;
 pub const DEFAULT_RETRIES: u32 = 4;
 
 /// How often and how fast to send again: `"3"` or `"3s,3"`.
+///
+/// ```
+/// use oncekey::client::retry::RetryPlan;
+///
+/// let plan: RetryPlan = "3s,2".parse().unwrap();
+/// assert_eq!((plan.base, plan.retries), (3_000, 2));
+/// assert!("often".parse::<RetryPlan>().is_err());
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct RetryPlan {
     /// Milliseconds; before retry n the delay is random in `0..=min(30 s, base · 2^(n-1))`.
     pub base: u64,
     /// Retries after the first attempt.
@@ -25,29 +34,55 @@ pub struct Plan {
     pub asked: bool,
 }
 
-impl Plan {
-    /// What holds for a form without a retry attribute: a duplicate of a running request waits for it, no more.
-    pub const UNASKED: Plan = Plan { base: DEFAULT_BASE, retries: DEFAULT_RETRIES, asked: false };
-    /// What holds for a `send` that says nothing.
-    pub const DEFAULT: Plan = Plan { base: DEFAULT_BASE, retries: DEFAULT_RETRIES, asked: true };
+/// A text that is no retry plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InvalidRetryPlan;
 
-    /// Reads the attribute: a count, or a base and a count divided by a comma. `None` is no such text.
-    pub fn parse(text: &str) -> Option<Plan> {
-        let (base, count) = match text.bytes().position(|byte| byte == b',') {
-            Some(comma) => (interval(text.get(..comma)?)?, text.get(comma + 1..)?),
-            None => (DEFAULT_BASE, text),
+impl fmt::Display for InvalidRetryPlan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a retry plan is a count, or a time and a count: 3 or 3s,3")
+    }
+}
+
+impl Error for InvalidRetryPlan {}
+
+impl FromStr for RetryPlan {
+    type Err = InvalidRetryPlan;
+
+    /// Reads the attribute: a count, or a base and a count divided by a comma.
+    fn from_str(text: &str) -> Result<RetryPlan, InvalidRetryPlan> {
+        let (base, count) = match text.split_once(',') {
+            Some((base, count)) => (parse_interval(base), count),
+            None => (Some(DEFAULT_BASE), text),
         };
-        Some(Plan { base, retries: u32::try_from(number(count, 0)?).ok()?, asked: true })
+        let retries = number(count, 0).and_then(|count| u32::try_from(count).ok());
+        let (base, retries) = base.zip(retries).ok_or(InvalidRetryPlan)?;
+        Ok(RetryPlan { base, retries, asked: true })
+    }
+}
+
+impl RetryPlan {
+    /// What holds for a form without a retry attribute: a duplicate of a running request waits for it, no more.
+    pub const UNASKED: RetryPlan = RetryPlan { base: DEFAULT_BASE, retries: DEFAULT_RETRIES, asked: false };
+    /// What holds for a `send` that says nothing.
+    pub const OF_SEND: RetryPlan = RetryPlan { base: DEFAULT_BASE, retries: DEFAULT_RETRIES, asked: true };
+
+    /// The plan of an element: its attribute, where text that is no plan counts as absent retries; without one the page's.
+    pub fn of_element(attribute: Option<&str>, page: Option<RetryPlan>) -> RetryPlan {
+        match attribute {
+            Some(text) => text.parse().unwrap_or(RetryPlan::UNASKED),
+            None => page.unwrap_or(RetryPlan::UNASKED),
+        }
     }
 
-    /// Reads the attribute of an element; text that is no plan counts as absent.
-    pub fn of(attribute: Option<&str>) -> Plan {
-        attribute.and_then(Plan::parse).unwrap_or(Plan::UNASKED)
+    /// The plan of a `send`: its option, else the page's; text that is no plan counts as absent.
+    pub fn of_send(option: Option<&str>, page: Option<RetryPlan>) -> RetryPlan {
+        option.and_then(|text| text.parse().ok()).or(page).unwrap_or(RetryPlan::OF_SEND)
     }
 
     /// The delay before retry `n` (1 is the first), in milliseconds. `jitter` is a fraction of 2^32,
     /// `least` what the server asked for.
-    pub fn delay(&self, n: u32, jitter: u32, least: u64) -> u64 {
+    pub fn delay_before(&self, n: u32, jitter: u32, least: u64) -> u64 {
         // Beyond the longest delay the exact number does not matter, so nothing here can overflow.
         let doubled = self.base.min(MAX_BACKOFF) << n.saturating_sub(1).min(15);
         let drawn = (doubled.min(MAX_BACKOFF) * (u64::from(jitter) + 1)) >> 32;
@@ -55,8 +90,8 @@ impl Plan {
     }
 }
 
-/// A length of time as the attributes write it: `250ms`, `3s`, `0.5s`, or a bare number of milliseconds.
-pub fn interval(text: &str) -> Option<u64> {
+/// A length of time as the attributes write it, in milliseconds: `250ms`, `3s`, `0.5s`, or a bare number of milliseconds.
+pub fn parse_interval(text: &str) -> Option<u64> {
     let text = text.trim_ascii();
     match text.strip_suffix('s') {
         Some(rest) => match rest.strip_suffix('m') {
@@ -69,7 +104,7 @@ pub fn interval(text: &str) -> Option<u64> {
 
 /// The gate's word on an answer, `Idempotency-Status`, as far as a client acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum GateWord {
     /// Another attempt of this intent runs now.
     InProgress,
     /// The gate cannot know what became of an earlier attempt.
@@ -80,32 +115,32 @@ pub enum Word {
     Other,
 }
 
-impl Word {
+impl GateWord {
     /// Reads the field's value.
-    pub fn parse(field: Option<&str>) -> Word {
+    pub fn from_field(field: Option<&str>) -> GateWord {
         match field {
-            Some("in-progress") => Word::InProgress,
-            Some("unknown") => Word::Unknown,
-            Some("mismatch") => Word::Mismatch,
-            _ => Word::Other,
+            Some("in-progress") => GateWord::InProgress,
+            Some("unknown") => GateWord::Unknown,
+            Some("mismatch") => GateWord::Mismatch,
+            _ => GateWord::Other,
         }
     }
 }
 
 /// What came back from one attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum AttemptAnswer {
     /// Nothing: a network error or a timeout.
-    None,
+    Nothing,
     /// The person or the page took the attempt back.
     Aborted,
     /// A status, and the gate's word.
-    Status(u16, Word),
+    Status(u16, GateWord),
 }
 
 /// What an answer says about the intent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum IntentOutcome {
     /// It happened.
     Succeeded,
     /// It was refused as it stands: other content is another intent.
@@ -116,7 +151,7 @@ pub enum Outcome {
     Unknown,
 }
 
-impl Answer {
+impl AttemptAnswer {
     /// What the answer says about the intent (contract 4, "When it changes").
     ///
     /// | answer | outcome |
@@ -127,63 +162,72 @@ impl Answer {
     /// | 401, 403, 407, 408, 425, 429, 5xx, 409 in progress, none | unknown |
     /// | another 4xx | declined |
     #[allow(clippy::match_same_arms, clippy::unnested_or_patterns, reason = "one arm a line of the table")]
-    pub fn outcome(self) -> Outcome {
+    pub fn outcome(self) -> IntentOutcome {
         match self {
-            Answer::None | Answer::Aborted => Outcome::Unknown,
-            Answer::Status(_, Word::Unknown) | Answer::Status(409, Word::InProgress) => Outcome::Unknown,
-            Answer::Status(_, Word::Mismatch) => Outcome::Mismatch,
-            Answer::Status(200..=399, _) => Outcome::Succeeded,
-            Answer::Status(401 | 403 | 407 | 408 | 425 | 429, _) => Outcome::Unknown,
-            Answer::Status(400..=499, _) => Outcome::Declined,
-            Answer::Status(_, _) => Outcome::Unknown,
+            AttemptAnswer::Nothing | AttemptAnswer::Aborted => IntentOutcome::Unknown,
+            AttemptAnswer::Status(_, GateWord::Unknown) | AttemptAnswer::Status(409, GateWord::InProgress) => {
+                IntentOutcome::Unknown
+            }
+            AttemptAnswer::Status(_, GateWord::Mismatch) => IntentOutcome::Mismatch,
+            AttemptAnswer::Status(200..=399, _) => IntentOutcome::Succeeded,
+            AttemptAnswer::Status(401 | 403 | 407 | 408 | 425 | 429, _) => IntentOutcome::Unknown,
+            AttemptAnswer::Status(400..=499, _) => IntentOutcome::Declined,
+            AttemptAnswer::Status(_, _) => IntentOutcome::Unknown,
         }
     }
 
     /// One word for the events' `reason`.
     pub fn reason(self) -> &'static str {
         match self {
-            Answer::None => "network",
-            Answer::Aborted => "aborted",
-            Answer::Status(409, Word::InProgress) => "in-progress",
-            Answer::Status(_, Word::Unknown) => "unknown",
-            Answer::Status(429, _) => "too-many-requests",
-            Answer::Status(..) => match self.outcome() {
-                Outcome::Succeeded => "success",
-                Outcome::Declined => "declined",
-                Outcome::Mismatch => "mismatch",
-                Outcome::Unknown => "status",
+            AttemptAnswer::Nothing => "network",
+            AttemptAnswer::Aborted => "aborted",
+            AttemptAnswer::Status(409, GateWord::InProgress) => "in-progress",
+            AttemptAnswer::Status(_, GateWord::Unknown) => "unknown",
+            AttemptAnswer::Status(429, _) => "too-many-requests",
+            AttemptAnswer::Status(..) => match self.outcome() {
+                IntentOutcome::Succeeded => "success",
+                IntentOutcome::Declined => "declined",
+                IntentOutcome::Mismatch => "mismatch",
+                IntentOutcome::Unknown => "status",
             },
         }
     }
 
-    fn deserves_retry(self, plan: Plan) -> bool {
+    fn deserves_retry(self, plan: RetryPlan) -> bool {
         match self {
-            Answer::Aborted | Answer::Status(_, Word::Unknown) => false,
-            Answer::Status(409, Word::InProgress) => true,
-            Answer::None | Answer::Status(429 | 500 | 502 | 503 | 504, _) => plan.asked,
-            Answer::Status(_, _) => false,
+            AttemptAnswer::Aborted | AttemptAnswer::Status(_, GateWord::Unknown) => false,
+            AttemptAnswer::Status(409, GateWord::InProgress) => true,
+            AttemptAnswer::Nothing | AttemptAnswer::Status(429 | 500 | 502 | 503 | 504, _) => plan.asked,
+            AttemptAnswer::Status(_, _) => false,
         }
     }
 }
 
 /// What to do after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum NextStep {
     /// Send the same again after so many milliseconds.
     Retry(u64),
     /// Hand the answer over.
-    Final(Outcome),
+    Finish(IntentOutcome),
 }
 
 /// Decides on an attempt. `attempt` is the one that was answered (1 is the first), `asked` what `Retry-After` says,
 /// `left` how long the key is still remembered; both in milliseconds.
-pub fn verdict(answer: Answer, plan: Plan, attempt: u32, asked: Option<u64>, left: u64, jitter: u32) -> Verdict {
+pub fn next_step(
+    answer: AttemptAnswer,
+    plan: RetryPlan,
+    attempt: u32,
+    asked: Option<u64>,
+    left: u64,
+    jitter: u32,
+) -> NextStep {
     let least = asked.unwrap_or(0);
     if answer.deserves_retry(plan) && attempt <= plan.retries && least <= MAX_RETRY_AFTER {
-        let delay = plan.delay(attempt, jitter, least);
+        let delay = plan.delay_before(attempt, jitter, least);
         if delay < left {
-            return Verdict::Retry(delay);
+            return NextStep::Retry(delay);
         }
     }
-    Verdict::Final(answer.outcome())
+    NextStep::Finish(answer.outcome())
 }

@@ -154,16 +154,15 @@ pub fn is_key(text: &str) -> bool {
 }
 
 /// A key as a structured-field String (RFC 9651 §4.1.6): quoted, with `"` and `\` escaped.
-#[allow(clippy::single_char_add_str, reason = "`push` encodes any character: more code for the browser module")]
 pub fn quote_key(key: &str) -> String {
-    let mut quoted = String::from("\"");
-    for (place, byte) in key.bytes().enumerate() {
-        if matches!(byte, b'"' | b'\\') {
-            quoted.push_str("\\");
+    let mut quoted = String::from('"');
+    for character in key.chars() {
+        if matches!(character, '"' | '\\') {
+            quoted.push('\\');
         }
-        quoted.push_str(key.get(place..=place).unwrap_or_default());
+        quoted.push(character);
     }
-    quoted.push_str("\"");
+    quoted.push('"');
     quoted
 }
 

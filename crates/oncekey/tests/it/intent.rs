@@ -2,81 +2,83 @@
 use std::collections::HashSet;
 
 use oncekey::client::{
-    intent::{
-        Choice, Digest, Kept, Look, Stage, after, after_look, choose, has_fields, is_copy, is_unsafe, is_volatile,
-        plain_grace,
-    },
-    retry::Outcome,
+    guard::refusal_reason,
+    intent::{KeptIntent, KeyChoice, Progress, choose_key, progress_after, shortest_retention},
+    look::{KeyState, NEXT_LOOK, PlainStep, plain_grace, plain_step, progress_after_look},
+    retry::IntentOutcome,
+    subject::{ContentDigest, can_carry_field, is_unsafe_method, is_volatile_field},
+    tab::is_copied_tab,
 };
 use proptest::prelude::{prop_assert, proptest};
 
 const NOW: u64 = 1_700_000_000_000;
 const RETENTION: u64 = 86_400_000;
 
-fn kept(stage: Stage) -> Kept {
-    Kept { stage, since: NOW, content: 1 }
+fn kept(progress: Progress) -> KeptIntent {
+    KeptIntent { progress, minted_at: NOW, content: 1 }
 }
 
-fn check(kept: Option<Kept>, content: u64, now: u64, wanted: Choice) {
-    assert_eq!(choose(kept, content, now, RETENTION), wanted, "{kept:?} {content} {now}");
+fn check(kept: Option<KeptIntent>, content: u64, now: u64, wanted: KeyChoice) {
+    assert_eq!(choose_key(kept, content, now, RETENTION), wanted, "{kept:?} {content} {now}");
 }
 
 #[test]
 fn which_key_an_attempt_carries() {
-    check(None, 1, NOW, Choice::New);
-    check(Some(kept(Stage::Sent)), 1, NOW, Choice::Same);
-    check(Some(kept(Stage::Sent)), 2, NOW, Choice::Edited);
-    check(Some(kept(Stage::SentPlain)), 1, NOW, Choice::Same);
-    check(Some(kept(Stage::SentPlain)), 2, NOW, Choice::Edited);
-    check(Some(kept(Stage::Loose)), 1, NOW, Choice::Same);
-    check(Some(kept(Stage::Loose)), 2, NOW, Choice::New);
+    check(None, 1, NOW, KeyChoice::New);
+    check(Some(kept(Progress::Sent)), 1, NOW, KeyChoice::Same);
+    check(Some(kept(Progress::Sent)), 2, NOW, KeyChoice::Edited);
+    check(Some(kept(Progress::SentPlain)), 1, NOW, KeyChoice::Same);
+    check(Some(kept(Progress::SentPlain)), 2, NOW, KeyChoice::Edited);
+    check(Some(kept(Progress::Idle)), 1, NOW, KeyChoice::Same);
+    check(Some(kept(Progress::Idle)), 2, NOW, KeyChoice::New);
 }
 
 #[test]
 fn a_key_lives_as_long_as_the_gate_remembers_it() {
-    check(Some(kept(Stage::Sent)), 1, NOW + RETENTION - 1, Choice::Same);
-    check(Some(kept(Stage::Sent)), 1, NOW + RETENTION, Choice::New);
-    check(Some(kept(Stage::Sent)), 1, NOW - 1000, Choice::Same);
-    assert_eq!(kept(Stage::Sent).left(NOW + 1, RETENTION), RETENTION - 1);
+    check(Some(kept(Progress::Sent)), 1, NOW + RETENTION - 1, KeyChoice::Same);
+    check(Some(kept(Progress::Sent)), 1, NOW + RETENTION, KeyChoice::New);
+    check(Some(kept(Progress::Sent)), 1, NOW - 1000, KeyChoice::Same);
+    assert_eq!(kept(Progress::Sent).time_left(NOW + 1, RETENTION), RETENTION - 1);
 }
 
 #[test]
 fn what_an_outcome_does() {
-    assert_eq!(after(Outcome::Succeeded), None);
-    assert_eq!(after(Outcome::Mismatch), None);
-    assert_eq!(after(Outcome::Declined), Some(Stage::Loose));
-    assert_eq!(after(Outcome::Unknown), Some(Stage::Sent));
+    assert_eq!(progress_after(IntentOutcome::Succeeded), None);
+    assert_eq!(progress_after(IntentOutcome::Mismatch), None);
+    assert_eq!(progress_after(IntentOutcome::Declined), Some(Progress::Idle));
+    assert_eq!(progress_after(IntentOutcome::Unknown), Some(Progress::Sent));
 }
 
 #[test]
 fn what_a_look_does() {
-    let check =
-        |stage, look, reloaded, wanted| assert_eq!(after_look(stage, look, reloaded), wanted, "{stage:?} {look:?}");
-    check(Stage::SentPlain, Look::Completed(303), false, None);
-    check(Stage::SentPlain, Look::Completed(303), true, Some(Stage::Loose));
-    check(Stage::SentPlain, Look::Completed(422), false, Some(Stage::Loose));
-    check(Stage::SentPlain, Look::Absent, false, Some(Stage::Loose));
-    check(Stage::SentPlain, Look::Running, false, Some(Stage::SentPlain));
-    check(Stage::Sent, Look::Completed(201), false, Some(Stage::Loose));
-    check(Stage::Sent, Look::Unknown, false, Some(Stage::Sent));
+    let check = |progress, look, reloaded, wanted| {
+        assert_eq!(progress_after_look(progress, look, reloaded), wanted, "{progress:?} {look:?}")
+    };
+    check(Progress::SentPlain, KeyState::Completed(303), false, None);
+    check(Progress::SentPlain, KeyState::Completed(303), true, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Completed(422), false, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Absent, false, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Running, false, Some(Progress::SentPlain));
+    check(Progress::Sent, KeyState::Completed(201), false, Some(Progress::Idle));
+    check(Progress::Sent, KeyState::Unknown, false, Some(Progress::Sent));
 }
 
 #[test]
 fn what_the_gate_says_of_a_key() {
-    let check = |state, wanted| assert_eq!(Look::parse(state, 201), wanted);
-    check(Some("absent"), Look::Absent);
-    check(Some("running"), Look::Running);
-    check(Some("completed"), Look::Completed(201));
-    check(Some("unknown"), Look::Unknown);
-    check(None, Look::Unknown);
+    let check = |state, wanted| assert_eq!(KeyState::from_members(state, 201), wanted);
+    check(Some("absent"), KeyState::Absent);
+    check(Some("running"), KeyState::Running);
+    check(Some("completed"), KeyState::Completed(201));
+    check(Some("unknown"), KeyState::Unknown);
+    check(None, KeyState::Unknown);
 }
 
 #[test]
-fn stages_are_stored_as_they_always_were() {
-    for (stage, code) in [(Stage::Sent, 1), (Stage::SentPlain, 2), (Stage::Loose, 3)] {
-        assert_eq!((stage.code(), Stage::from_code(code)), (code, Some(stage)));
+fn progress_is_stored_as_they_always_were() {
+    for (progress, code) in [(Progress::Sent, 1), (Progress::SentPlain, 2), (Progress::Idle, 3)] {
+        assert_eq!((progress.code(), Progress::from_code(code)), (code, Some(progress)));
     }
-    assert_eq!((Stage::from_code(0), Stage::from_code(4)), (None, None));
+    assert_eq!((Progress::from_code(0), Progress::from_code(4)), (None, None));
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn a_copied_tab_is_told_from_a_page_after_another() {
         (false, false, false, "the next page of one tab"),
         (false, true, false, "left, so there is nothing to copy"),
     ] {
-        assert_eq!(is_copy(marked, answered), copy, "{what}");
+        assert_eq!(is_copied_tab(marked, answered), copy, "{what}");
     }
 }
 
@@ -101,13 +103,13 @@ fn methods() {
         ("DIALOG", false, false),
         ("", false, false),
     ] {
-        assert_eq!((is_unsafe(method), has_fields(method)), (effect, fields), "{method}");
+        assert_eq!((is_unsafe_method(method), can_carry_field(method)), (effect, fields), "{method}");
     }
 }
 
 #[test]
 fn fields_that_are_no_part_of_an_intent() {
-    let check = |name, ignored, wanted| assert_eq!(is_volatile(name, ignored), wanted, "{name} in {ignored}");
+    let check = |name, ignored, wanted| assert_eq!(is_volatile_field(name, ignored), wanted, "{name} in {ignored}");
     check("ts", "nonce, ts", true);
     check("ts", "nonce ts", true);
     check("ts", "", false);
@@ -124,10 +126,43 @@ fn a_plain_form_is_free_at_once_only_where_the_page_stays() {
 }
 
 #[test]
+fn what_follows_a_look_while_the_page_stays() {
+    let check = |state, more, wanted| assert_eq!(plain_step(state, more), wanted, "{state:?} {more}");
+    check(KeyState::Completed(204), 0, PlainStep::Finish(204, 0));
+    check(KeyState::Completed(200), 12, PlainStep::Finish(200, plain_grace(200)));
+    check(KeyState::Absent, 1, PlainStep::LookAgain(NEXT_LOOK));
+    check(KeyState::Running, 1, PlainStep::LookAgain(NEXT_LOOK));
+    check(KeyState::Absent, 0, PlainStep::GiveUp);
+    check(KeyState::Running, 0, PlainStep::GiveUp);
+    check(KeyState::Unknown, 12, PlainStep::GiveUp);
+}
+
+#[test]
+fn which_second_submit_is_refused() {
+    let check = |busy, happened, ended, wanted| {
+        assert_eq!(refusal_reason(busy, happened, ended), wanted, "{busy} {happened:?} {ended:?}");
+    };
+    check(true, None, None, Some("busy"));
+    check(true, Some(2.0), Some(1.0), Some("busy"));
+    check(false, Some(1.0), Some(2.0), Some("queued"));
+    check(false, Some(2.0), Some(2.0), None);
+    check(false, Some(3.0), Some(2.0), None);
+    check(false, None, Some(2.0), None);
+    check(false, Some(1.0), None, None);
+}
+
+#[test]
+fn the_shortest_retention_of_all_routes_holds() {
+    assert_eq!(shortest_retention([86_400_000, 0, 60_000]), Some(60_000));
+    assert_eq!(shortest_retention([0]), None);
+    assert_eq!(shortest_retention([]), None);
+}
+
+#[test]
 fn parts_are_not_joined() {
     let digest = |parts: &[&str]| {
-        let mut digest = Digest::default();
-        parts.iter().for_each(|part| digest.part(part));
+        let mut digest = ContentDigest::default();
+        parts.iter().for_each(|part| digest.add_part(part));
         digest.value()
     };
     let all: HashSet<u64> =
@@ -138,8 +173,8 @@ fn parts_are_not_joined() {
 proptest! {
     #[test]
     fn a_digest_stays_exact_as_a_number_of_the_page(parts: Vec<String>) {
-        let mut digest = Digest::default();
-        parts.iter().for_each(|part| digest.part(part));
+        let mut digest = ContentDigest::default();
+        parts.iter().for_each(|part| digest.add_part(part));
         prop_assert!(digest.value() < 1 << 53);
     }
 }

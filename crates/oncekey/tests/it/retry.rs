@@ -1,7 +1,10 @@
 //! The client's side of an attempt: plans, delays, and what answers mean.
 use crate::cases::{cases, name, text};
 use oncekey::{
-    client::retry::{Answer, MAX_BACKOFF, MAX_RETRY_AFTER, Outcome, Plan, Verdict, Word, interval, verdict},
+    client::retry::{
+        AttemptAnswer, GateWord, IntentOutcome, MAX_BACKOFF, MAX_RETRY_AFTER, NextStep, RetryPlan, next_step,
+        parse_interval,
+    },
     http::retry_after::retry_after,
 };
 use proptest::prelude::{any, prop_assert, proptest};
@@ -15,23 +18,35 @@ fn number(case: &Value, member: &str) -> Option<u64> {
     case.get(member).and_then(Value::as_u64)
 }
 
-fn plan(retries: u32) -> Plan {
-    Plan { base: 500, retries, asked: true }
+fn plan(retries: u32) -> RetryPlan {
+    RetryPlan { base: 500, retries, asked: true }
 }
 
 #[test]
 fn plans() {
     for case in cases(VECTORS, "plans") {
-        let found = Plan::parse(text(&case, "input").unwrap()).map(|plan| (plan.base, u64::from(plan.retries)));
+        let found =
+            text(&case, "input").unwrap().parse::<RetryPlan>().ok().map(|plan| (plan.base, u64::from(plan.retries)));
         assert_eq!(found, number(&case, "base").zip(number(&case, "retries")), "{}", name(&case));
     }
 }
 
 #[test]
-fn an_attribute_that_is_no_plan_counts_as_absent() {
-    assert_eq!(Plan::of(Some("often")), Plan::UNASKED);
-    assert_eq!(Plan::of(None), Plan::UNASKED);
-    assert_eq!(interval("60s"), Some(60_000));
+fn whose_plan_holds() {
+    let page = Some(plan(1));
+    let of_element =
+        |attribute, page, wanted| assert_eq!(RetryPlan::of_element(attribute, page), wanted, "{attribute:?}");
+    of_element(None, None, RetryPlan::UNASKED);
+    of_element(None, page, plan(1));
+    of_element(Some("2"), page, plan(2));
+    of_element(Some("often"), page, RetryPlan::UNASKED);
+    of_element(Some("often"), None, RetryPlan::UNASKED);
+    let of_send = |option, page, wanted| assert_eq!(RetryPlan::of_send(option, page), wanted, "{option:?}");
+    of_send(None, None, RetryPlan::OF_SEND);
+    of_send(None, page, plan(1));
+    of_send(Some("2"), page, plan(2));
+    of_send(Some("often"), page, plan(1));
+    assert_eq!(parse_interval("60s"), Some(60_000));
 }
 
 #[test]
@@ -46,10 +61,10 @@ fn retry_after_in_seconds_and_as_a_date() {
 #[test]
 fn delays() {
     for case in cases(VECTORS, "delays") {
-        let plan = Plan { base: number(&case, "base").unwrap(), retries: 9, asked: true };
+        let plan = RetryPlan { base: number(&case, "base").unwrap(), retries: 9, asked: true };
         let n = u32::try_from(number(&case, "n").unwrap()).unwrap();
         let jitter = u32::try_from(number(&case, "jitter").unwrap()).unwrap();
-        let found = plan.delay(n, jitter, number(&case, "least").unwrap_or(0));
+        let found = plan.delay_before(n, jitter, number(&case, "least").unwrap_or(0));
         assert_eq!(Some(found), number(&case, "expect"), "{}", name(&case));
     }
 }
@@ -58,44 +73,44 @@ fn delays() {
 fn what_answers_mean_and_which_deserve_another_attempt() {
     for case in cases(VECTORS, "outcomes") {
         let answer = match u16::try_from(number(&case, "status").unwrap()).unwrap() {
-            0 => Answer::None,
-            status => Answer::Status(status, Word::parse(text(&case, "word"))),
+            0 => AttemptAnswer::Nothing,
+            status => AttemptAnswer::Status(status, GateWord::from_field(text(&case, "word"))),
         };
         let outcome = match text(&case, "outcome").unwrap() {
-            "succeeded" => Outcome::Succeeded,
-            "declined" => Outcome::Declined,
-            "mismatch" => Outcome::Mismatch,
-            _ => Outcome::Unknown,
+            "succeeded" => IntentOutcome::Succeeded,
+            "declined" => IntentOutcome::Declined,
+            "mismatch" => IntentOutcome::Mismatch,
+            _ => IntentOutcome::Unknown,
         };
         assert_eq!(answer.outcome(), outcome, "{}", name(&case));
-        let again = |plan| matches!(verdict(answer, plan, 1, None, LEFT, 0), Verdict::Retry(_));
+        let again = |plan| matches!(next_step(answer, plan, 1, None, LEFT, 0), NextStep::Retry(_));
         assert_eq!(Some(again(plan(1))), case["again"].as_bool(), "{}", name(&case));
-        assert_eq!(again(Plan::UNASKED), case["unasked"] == true, "{}, nobody asked", name(&case));
+        assert_eq!(again(RetryPlan::UNASKED), case["unasked"] == true, "{}, nobody asked", name(&case));
     }
 }
 
 #[test]
 fn retries_end() {
-    let busy = Answer::Status(503, Word::Other);
-    let last = Verdict::Final(Outcome::Unknown);
-    assert_eq!(verdict(busy, plan(2), 1, None, LEFT, 0), Verdict::Retry(0));
-    assert_eq!(verdict(busy, plan(2), 2, None, LEFT, 0), Verdict::Retry(0));
-    assert_eq!(verdict(busy, plan(2), 3, None, LEFT, 0), last, "two retries are three attempts");
-    assert_eq!(verdict(busy, plan(2), 1, Some(MAX_RETRY_AFTER), LEFT, 0), Verdict::Retry(MAX_RETRY_AFTER));
-    assert_eq!(verdict(busy, plan(2), 1, Some(MAX_RETRY_AFTER + 1), LEFT, 0), last, "too long to wait for");
-    assert_eq!(verdict(busy, plan(2), 1, Some(2000), 2000, 0), last, "the key is forgotten before");
-    assert_eq!(verdict(Answer::Aborted, plan(2), 1, None, LEFT, 0), last, "taken back");
+    let busy = AttemptAnswer::Status(503, GateWord::Other);
+    let last = NextStep::Finish(IntentOutcome::Unknown);
+    assert_eq!(next_step(busy, plan(2), 1, None, LEFT, 0), NextStep::Retry(0));
+    assert_eq!(next_step(busy, plan(2), 2, None, LEFT, 0), NextStep::Retry(0));
+    assert_eq!(next_step(busy, plan(2), 3, None, LEFT, 0), last, "two retries are three attempts");
+    assert_eq!(next_step(busy, plan(2), 1, Some(MAX_RETRY_AFTER), LEFT, 0), NextStep::Retry(MAX_RETRY_AFTER));
+    assert_eq!(next_step(busy, plan(2), 1, Some(MAX_RETRY_AFTER + 1), LEFT, 0), last, "too long to wait for");
+    assert_eq!(next_step(busy, plan(2), 1, Some(2000), 2000, 0), last, "the key is forgotten before");
+    assert_eq!(next_step(AttemptAnswer::Aborted, plan(2), 1, None, LEFT, 0), last, "taken back");
 }
 
 proptest! {
     #[test]
     fn reading_never_fails(text in any::<String>()) {
-        let _ = (Plan::parse(&text), interval(&text), retry_after(&text, None, 0));
+        let _ = (text.parse::<RetryPlan>().is_ok(), parse_interval(&text), retry_after(&text, None, 0));
     }
 
     #[test]
     fn a_delay_is_between_what_the_server_asks_and_the_longest(base: u64, n: u32, jitter: u32, least in 0..MAX_RETRY_AFTER) {
-        let delay = Plan { base, retries: 1, asked: true }.delay(n, jitter, least);
+        let delay = RetryPlan { base, retries: 1, asked: true }.delay_before(n, jitter, least);
         prop_assert!(delay >= least && delay <= least.max(MAX_BACKOFF));
     }
 }

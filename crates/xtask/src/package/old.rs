@@ -38,8 +38,8 @@ pub fn worker() -> Result<PathBuf> {
             .env("CARGO_TARGET_DIR", &target)
             .env("CARGO_BUILD_BUILD_DIR", tools::target_dir()),
     )?;
-    let mut build = tools::command(target.join("debug/xtask"));
-    tools::run_quiet(build.current_dir(&tree).arg("build").env("CARGO_TARGET_DIR", &target))?;
+    let mut xtask = tools::command(target.join("debug/xtask"));
+    tools::run_quiet(xtask.current_dir(&tree).arg("build").env("CARGO_TARGET_DIR", &target))?;
     for (name, _) in MODULES {
         let content = fs::read(pkg.join("oncekey-worker").join(name))?;
         tools::write_if_changed(&built.join(name), &content)?;

@@ -20,18 +20,11 @@ const RUN: &str = "export const run = (module) => {
 /// What wasm-bindgen exports for a wasm that is started anew after a trap, which a page never does.
 const UNUSED: [&str; 2] = ["__abort_handler", "__instance_terminated"];
 
-/// Gives the wasm's imports short names, in the wasm and in the glue alike, drops the glue's repeated imports of one file and
-/// what the page has no use for. Returns the quoted path of that file too.
-fn shorten(wasm: &[u8], glue: &str) -> Result<(Vec<u8>, String, String)> {
+/// Gives the wasm's imports short names, in the wasm and in the glue alike, lets the glue import each from its file in the
+/// crate, and drops what the page has no use for.
+fn shorten(wasm: &[u8], glue: &str, krate: &Path) -> Result<(Vec<u8>, String)> {
     let mut module = Module::from_buffer(wasm)?;
-    let mut glue = glue.to_owned();
-    let star = "import * as import";
-    let platform = glue
-        .lines()
-        .find_map(|line| {
-            line.strip_prefix(star)?.split_once(" from ").map(|(_, path)| path.trim_end_matches(';').to_owned())
-        })
-        .context("the glue imports nothing")?;
+    let mut glue = in_crate(glue, krate)?;
     // What wasm calls without a wrapper, by its place in a list.
     let mut direct = Vec::new();
     for (index, import) in module.imports.iter_mut().enumerate() {
@@ -41,34 +34,42 @@ fn shorten(wasm: &[u8], glue: &str) -> Result<(Vec<u8>, String, String)> {
             import.module = "a".into();
             import.name = short;
         } else {
+            let place = direct.len();
+            let name = std::mem::replace(&mut import.name, place.to_string());
+            direct.push(format!(
+                "import {{ {name} as own_{place} }} from {};\n",
+                in_crate(&format!("{:?}", import.module), krate)?
+            ));
             import.module = "b".into();
-            let place = direct.len().to_string();
-            direct.push(std::mem::replace(&mut import.name, place));
         }
     }
     for name in UNUSED {
         module.exports.remove(name)?;
     }
     walrus::passes::gc::run(&mut module);
-    let list = |write: &dyn Fn((usize, &String)) -> String| {
-        direct.iter().enumerate().map(write).collect::<Vec<_>>().join(", ")
-    };
     // One list of them, in place of one namespace an import.
     let mut seen = false;
     let lines = glue.lines().filter_map(|line| {
-        if line.starts_with(star) || line.trim() == "__proto__: null," {
+        if line.starts_with("import * as import") || line.trim() == "__proto__: null," {
             return None;
         }
-        if line.trim_start().starts_with("\"./snippets/") {
+        if line.contains(": import") && !line.contains("bound_bg") {
             let first = !std::mem::replace(&mut seen, true);
-            return first.then(|| format!("b: [{}],", list(&|(place, _)| format!("own_{place}"))));
+            let list: Vec<_> = (0..direct.len()).map(|place| format!("own_{place}")).collect();
+            return first.then(|| format!("b: [{}],", list.join(", ")));
         }
         Some(line.replace("\"./bound_bg.js\"", "a"))
     });
     let body = lines.collect::<Vec<_>>().join("\n");
-    let imports = list(&|(place, name)| format!("{name} as own_{place}"));
-    let glue = format!("import {{ {imports} }} from {platform};\n{body}\n{RUN}");
-    Ok((module.emit_wasm(), glue, platform))
+    let glue = format!("{}{body}\n{RUN}", direct.concat());
+    Ok((module.emit_wasm(), glue))
+}
+
+/// wasm-bindgen copies the crate's own JavaScript; what imports it is to have the files themselves.
+fn in_crate(glue: &str, krate: &Path) -> Result<String> {
+    let start = glue.find("./snippets/").context("nothing of the crate is imported")?;
+    let copies = glue.get(start..).and_then(|rest| rest.split("/src/").next()).context("no path")?;
+    Ok(glue.replace(copies, &krate.display().to_string()))
 }
 
 /// A short name for the nth of something.
@@ -115,12 +116,8 @@ const BESIDE: [&str; 6] =
 /// wants to know. What is measured is the first.
 pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
     let krate = tools::root().join("crates").join(krate);
-    let (wasm, glue, platform) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?)?;
+    let (wasm, glue) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?, &krate)?;
     fs::write(stage.join("glue.mjs"), glue)?;
-    let page = fs::read_to_string(krate.join("src/page.mjs")).context("page.mjs")?;
-    let page = page.replace("\"./bound.js\"", "\"./glue.mjs\"").replace("\"./platform.mjs\"", &platform);
-    fs::write(stage.join("oncekey.mjs"), &page)?;
-    fs::write(stage.join("external.mjs"), page.replace("\"./packed.mjs\"", "\"./fetched.mjs\""))?;
     // A page inflates it once; the smallest stream is worth the seconds it takes here.
     let options = zopfli::Options { iteration_count: 100.try_into()?, ..zopfli::Options::default() };
     let mut deflated = Vec::new();
@@ -128,9 +125,15 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
     fs::write(stage.join("packed.mjs"), packed(&deflated, wasm.len()))?;
     fs::write(stage.join("fetched.mjs"), FETCHED)?;
     fs::write(dir.join("oncekey.wasm"), &wasm)?;
-    let script = minify(&stage.join("oncekey.mjs"), "esm", &dir.join("oncekey.js"))?;
-    minify(&stage.join("external.mjs"), "esm", &dir.join("external.js"))?;
-    let bootstrap = gzip_size(&minify(&krate.join("src/bootstrap.js"), "iife", &dir.join("bootstrap.js"))?)?;
+    let entry = krate.join("src/platform/entry.mjs");
+    let made = |wasm: &str| {
+        let alias = |name: &str, file: &str| format!("--alias:{name}={}", stage.join(file).display());
+        [alias("oncekey-glue", "glue.mjs"), alias("oncekey-wasm", wasm)]
+    };
+    let script = minify(&entry, "esm", &made("packed.mjs"), &dir.join("oncekey.js"))?;
+    minify(&entry, "esm", &made("fetched.mjs"), &dir.join("external.js"))?;
+    let bootstrap = minify(&krate.join("src/platform/bootstrap.js"), "iife", &[], &dir.join("bootstrap.js"))?;
+    let bootstrap = gzip_size(&bootstrap)?;
     if bootstrap > BOOTSTRAP_BUDGET {
         bail!("bootstrap.js is {bootstrap} B gzip, over {BOOTSTRAP_BUDGET} B");
     }
@@ -141,8 +144,8 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
     Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
 }
 
-/// Makes a module and what it imports one small file.
-fn minify(entry: &Path, format: &str, out: &Path) -> Result<Vec<u8>> {
-    tools::run_quiet(tools::bundle(entry, out)?.arg(format!("--format={format}")))?;
+/// Makes a module and what it imports one small file; `made` says where the files are that the build makes.
+fn minify(entry: &Path, format: &str, made: &[String], out: &Path) -> Result<Vec<u8>> {
+    tools::run_quiet(tools::bundle(entry, out)?.arg(format!("--format={format}")).args(made))?;
     Ok(fs::read(out)?)
 }

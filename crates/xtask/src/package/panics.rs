@@ -4,34 +4,30 @@ use anyhow::Result;
 use walrus::{FunctionBuilder, FunctionId, FunctionKind, ImportKind, Module};
 
 /// Parts of the (mangled) names of functions that only word a panic.
-const PANICS: [&str; 6] = [
+const PANICS: [&str; 9] = [
     "panicking",
     "slice_error_fail",
     "slice_index_fail",
     "handle_error",
     "handle_alloc_error",
+    // What a panic says of a borrow that cannot be had.
+    "BorrowError",
+    "BorrowMutError",
+    "AccessError",
     // The hook that a dependency sets at its start.
     "6worker4init4init28_$u7b$$u7b$closure",
 ];
 
+/// How the name of a source file of the standard library begins, and ends.
+const LIBRARY: &[u8] = b"/rustc/";
+const SOURCE: &[u8] = b".rs";
+
 /// Setting a hook words nothing, and is called where nothing panics.
 const HARMLESS: [&str; 2] = ["set_hook", "take_hook"];
 
-/// Parts of the names of functions that put text together.
-const FORMATTING: [&str; 3] = ["7Display3fmt", "5Debug3fmt", "3fmt9Formatter"];
-
-/// What a wasm may go without.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Without {
-    /// The words of its panics.
-    Panics,
-    /// Those, and all formatting: nothing else in it formats.
-    Formatting,
-}
-
 /// Replaces each function that words a panic by a trap, so that formatting is linked no more. Where the wasm imports a
 /// function whose name contains `told`, that is called first.
-pub fn silence(wasm: &[u8], without: Without, told: &str) -> Result<Vec<u8>> {
+pub fn silence(wasm: &[u8], told: &str) -> Result<Vec<u8>> {
     let mut module = Module::from_buffer(wasm)?;
     let told = module.imports.iter().find_map(|import| match import.kind {
         ImportKind::Function(id) if import.name.contains(told) => Some(id),
@@ -41,7 +37,7 @@ pub fn silence(wasm: &[u8], without: Without, told: &str) -> Result<Vec<u8>> {
         .funcs
         .iter()
         .filter(|function| matches!(function.kind, FunctionKind::Local(_)))
-        .filter(|function| function.name.as_deref().is_some_and(|name| words(without, name)))
+        .filter(|function| function.name.as_deref().is_some_and(words_a_panic))
         .map(walrus::Function::id)
         .collect();
     for id in mute {
@@ -55,37 +51,30 @@ pub fn silence(wasm: &[u8], without: Without, told: &str) -> Result<Vec<u8>> {
         let args = params.iter().map(|ty| module.locals.add(*ty)).collect();
         module.funcs.get_mut(id).kind = FunctionKind::Local(builder.local_func(args));
     }
-    if without == Without::Formatting {
-        let all: Vec<_> = module.data.iter().map(walrus::Data::id).collect();
-        for id in all {
-            blank_places(&mut module.data.get_mut(id).value);
-        }
+    let data: Vec<_> = module.data.iter().map(walrus::Data::id).collect();
+    for id in data {
+        blank_places(&mut module.data.get_mut(id).value);
     }
     walrus::passes::gc::run(&mut module);
     Ok(module.emit_wasm())
 }
 
-/// What panics say of their place: what begins so ends with a source file's name.
-const PLACES: [&[u8]; 3] = [b"cannot access a Thread Local", b"/rustc/", b"crates/"];
-/// How a source file's name ends.
-const SOURCE: &[u8] = b".rs";
-
-/// Puts zeros in the place of the names of source files, which nothing reads any more.
+/// Puts zeros in the place of the names of the standard library's source files (`/rustc/COMMIT/library/….rs`): panics said
+/// where they came from.
 fn blank_places(data: &mut [u8]) {
-    let find = |data: &[u8], from: usize, what: &[u8]| {
-        data.get(from..)?.windows(what.len()).position(|window| window == what).map(|at| from + at)
-    };
-    for place in PLACES {
-        let mut from = 0;
-        while let Some(start) = find(data, from, place) {
-            let Some(end) = find(data, start, SOURCE).map(|at| at + SOURCE.len()) else { break };
-            data.iter_mut().take(end).skip(start).for_each(|byte| *byte = 0);
-            from = end;
+    let mut from = 0;
+    while let Some(place) = data.get(from..).and_then(|rest| rest.windows(LIBRARY.len()).position(|at| at == LIBRARY)) {
+        let start = from + place;
+        let is_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"/_.".contains(byte);
+        let name: Vec<u8> = data.iter().skip(start).copied().take_while(is_path).collect();
+        from = start + LIBRARY.len();
+        if let Some(end) = name.windows(SOURCE.len()).position(|at| at == SOURCE) {
+            data.iter_mut().skip(start).take(end + SOURCE.len()).for_each(|byte| *byte = 0);
         }
     }
 }
 
-fn words(without: Without, name: &str) -> bool {
+fn words_a_panic(name: &str) -> bool {
     let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
-    has(&PANICS) && !has(&HARMLESS) || without == Without::Formatting && has(&FORMATTING)
+    has(&PANICS) && !has(&HARMLESS)
 }

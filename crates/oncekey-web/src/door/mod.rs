@@ -1,0 +1,5 @@
+//! The doors by which a person's submit reaches the module.
+
+pub mod form;
+pub mod htmx;
+pub mod send;

@@ -1,0 +1,86 @@
+//! Looks at the intents whose outcome this tab never learnt, and what waits for those looks.
+
+use std::cell::RefCell;
+
+use oncekey::client::{
+    intent::Progress,
+    look::{LONGEST_WAIT, progress_after_look},
+    subject::IntentName,
+};
+
+use crate::{
+    gate::{learn_retention, look_at_key, retention},
+    guard,
+    intent::{Intent, forget_intent, kept_intent, kept_names},
+    page::{is_reload, now},
+    tickets::after_delay,
+};
+
+struct Looks {
+    /// How many are under way.
+    under_way: u32,
+    /// What waits for them all.
+    waiting: Vec<Box<dyn FnOnce()>>,
+}
+
+thread_local! {
+    static LOOKS: RefCell<Looks> = const { RefCell::new(Looks { under_way: 0, waiting: Vec::new() }) };
+}
+
+/// Whether any look is under way.
+pub fn is_looking() -> bool {
+    LOOKS.with_borrow(|looks| looks.under_way > 0)
+}
+
+/// Calls back once the looks under way have ended, or the person has waited long enough.
+pub fn after_looks(f: impl FnOnce() + 'static) {
+    LOOKS.with_borrow_mut(|looks| looks.waiting.push(Box::new(f)));
+    let waiter = |_, _| {
+        LOOKS.with_borrow_mut(|looks| looks.under_way = 0);
+        release_waiting();
+    };
+    after_delay(LONGEST_WAIT, Box::new(waiter));
+}
+
+fn end_look() {
+    LOOKS.with_borrow_mut(|looks| looks.under_way = looks.under_way.saturating_sub(1));
+    release_waiting();
+}
+
+fn release_waiting() {
+    if is_looking() {
+        return;
+    }
+    let waiting = LOOKS.with_borrow_mut(|looks| std::mem::take(&mut looks.waiting));
+    for f in waiting {
+        f();
+    }
+}
+
+/// Looks at all intents whose outcome this tab never learnt.
+/// `again`: this page itself is shown once more.
+pub fn look_at_open_intents(again: bool) {
+    for name in kept_names() {
+        look_at_intent(name, again);
+    }
+}
+
+fn look_at_intent(name: IntentName, again: bool) {
+    let Some((key, kept)) = kept_intent(name) else {
+        return;
+    };
+    learn_retention();
+    if kept.time_left(now(), retention()) == 0 {
+        forget_intent(name);
+    } else if kept.progress != Progress::Idle && !guard::is_busy(name) {
+        LOOKS.with_borrow_mut(|looks| looks.under_way += 1);
+        look_at_key(&key.clone(), "", move |state| {
+            // The person may have submitted meanwhile; then that attempt learns the outcome.
+            if !guard::is_busy(name) {
+                let progress = progress_after_look(kept.progress, state, !again && is_reload());
+                Intent { name, key, kept: Some(kept), reason: "" }.move_to(progress);
+            }
+            end_look();
+        });
+    }
+}
