@@ -158,6 +158,40 @@ describe("what a request costs", { concurrency: false }, () => {
     executed(await spot.post());
     await spot.ran(2);
   });
+<<<<<<< HEAD
+=======
+});
+
+describe("an accepted request of a later version", { concurrency: false }, () => {
+  /** @type {World} */
+  let world;
+  before(async () => {
+    world = await World.start({ routes: [{ path: "/*", mode: "accept" }] }, AROUND);
+  });
+  after(() => world?.end());
+
+  test("waits for a build that reads it, and is delivered then", async () => {
+    const spot = await world.spot("/job", { status: 503, held: true }, {});
+    assert.equal((await spot.post()).status, 202);
+    await spot.arrived();
+    const key = await spot.scoped();
+    /** @param {Buffer} content @returns {Promise<Buffer>} what was there */
+    const swap = async (content) => (await world.send({ method: "POST", path: `/.test/garble?key=${key}&row=q`, lines: [], content })).content;
+    /** When the alarm rings next, after it has rung. @returns {Promise<number>} */
+    const ring = async () => (await world.send({ method: "GET", path: `/.test/ring?key=${key}`, lines: [] })).json;
+    const form = await swap(Buffer.from([3, 0, 0, 1, 255, 255, 255, 255, 255, 1, 2, 3]));
+    assert.equal(form[0], 2);
+    await spot.open();
+    // Once the next try is due, it is put off for longer than any back-off.
+    await until(async () => (await ring()) > Date.now() + 600_000, "put off");
+    assert.equal((await spot.peek()).json.state, "running");
+    await spot.ran(1);
+    await swap(form);
+    await ring();
+    await spot.ran(2);
+    assert.equal((await spot.peek()).json.state, "completed");
+  });
+>>>>>>> 833b4d8 (Two builds meet on workerd: a spec with the build before version 2, errands of a later one, and a record of a later version)
 });
 
 describe("many keys", { concurrency: false }, () => {

@@ -34,12 +34,17 @@ export class KeyObject extends Kept {
 
   /** @param {Request} request */
   async fetch(request) {
-    const { pathname } = new URL(request.url);
+    const { pathname, searchParams } = new URL(request.url);
     if (pathname === "/.test/rows") return Response.json([...this.real.kv.list()].map(([name]) => name).concat((await this.real.getAlarm()) ? "alarm" : []));
     if (pathname === "/.test/garble") {
-      const [record, ...rest] = this.real.kv.get("r");
-      this.real.kv.put("r", [new Uint8Array(await request.arrayBuffer()), ...rest]);
-      return new Response(String(record.length));
+      const row = searchParams.get("row") ?? "r";
+      const [form, ...rest] = this.real.kv.get(row);
+      this.real.kv.put(row, [new Uint8Array(await request.arrayBuffer()), ...rest]);
+      return new Response(form);
+    }
+    if (pathname === "/.test/ring") {
+      await super.alarm();
+      return Response.json(await this.real.getAlarm());
     }
     if (pathname === "/.test/ring") {
       await super.alarm();
