@@ -107,8 +107,8 @@ impl Intent {
 
     /// Moves what is kept to another progress, or ends it; a key that replaced it meanwhile stays.
     pub fn move_to(&self, progress: Option<Progress>) {
-        if let Some((key, kept)) = kept_intent(self.name)
-            && self.kept.is_some()
+        if self.kept.is_some()
+            && let Some((key, kept)) = kept_intent(self.name)
             && key == self.key
         {
             match progress {

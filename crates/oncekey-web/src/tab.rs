@@ -13,12 +13,15 @@ use crate::{
 /// Takes the tab's intents over from the page before, then calls back; a copy of a living tab starts with none, and with a
 /// name of its own.
 pub fn take_over_intents(then: impl FnOnce() + 'static) {
-    let Some(name) = Some(recall_tab_name()).filter(|name| name.is_truthy() && is_top()) else {
+    let name = recall_tab_name();
+    // In a frame the name is not this page's to claim.
+    let marked = name.is_truthy() && is_top();
+    if !marked {
         name_tab();
         return then();
-    };
-    let waiter = |answered: Js, _| {
-        if is_copied_tab(true, answered.is_truthy()) {
+    }
+    let waiter = move |answered: Js, _| {
+        if is_copied_tab(marked, answered.is_truthy()) {
             forget_all();
             name_tab();
         }
