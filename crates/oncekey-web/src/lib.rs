@@ -1,28 +1,36 @@
 //! The browser shell of Oncekey: one key per intent for htmx, plain forms and `send`. It decides nothing; `oncekey` does.
 //!
-//! Rooms, from the lowest floor up. A room uses those below it, never one beside or above it:
+//! Rooms, from the lowest floor up. A room knows those below it, never one beside or above it:
 //!
-//! | floor | room | what happens there | uses |
+//! | floor | room | what happens there | knows |
 //! |---|---|---|---|
-//! | 0 | `platform/` | JavaScript without rules: values, store, marks, wire, xhr, tab; the entry, and what comes before the wasm | |
-//! | 1 | [`page`] | the only bindings, with types around them | `platform/` |
-//! | 2 | [`options`] | what the page was told | `page` |
-//! | 2 | [`tickets`] | what waits in wasm for the page | `page` |
-//! | 3 | [`gate`] | what the page asks the gate | `tickets` |
-//! | 4 | [`intent`] | whose key an attempt carries: find or mint, keep, end | `gate` |
-//! | 4 | [`subject`] | what is submitted, and the intent's name | `options` |
-//! | 5 | [`guard`] | busy intents: locks, marks | `intent`, `subject`, `options`, `tickets` |
-//! | 5 | [`attempt`] | what an answer does to an intent; the attempts of one fetch | `intent`, `gate`, `options`, `tickets` |
-//! | 3 | [`tab`] | whose intents a tab keeps | `tickets` |
-//! | 6 | [`look`] | what became of intents whose outcome was never learnt | `guard`, `intent`, `gate`, `tickets` |
-//! | 7 | [`door`] | `form`, `htmx`, `send`: how a submit comes in | all but `tab` |
+//! | 0 | `platform/` | JavaScript without rules: values, store, marks, wire, xhr, tab, chance; the entry, and what comes before the wasm | |
+//! | 1 | `page` | the only bindings, with types around them | `platform/` |
+//! | 2 | `options` | what the page was told | `page` |
+//! | 2 | `tickets` | what waits in wasm for the page | `page` |
+//! | 3 | `gate` | what the page asks the gate, and what it learnt | `tickets` |
+//! | 3 | `tab` | whose intents a tab keeps | `tickets` |
+//! | 4 | `intent` | find or mint a key, keep it, end it | `gate` |
+//! | 4 | `subject` | what is submitted, and the intent's name | `options` |
+//! | 5 | `guard` | busy intents: a second submit is refused, the page says so | `intent`, `subject`, `options`, `tickets` |
+//! | 5 | `attempt` | what an answer does to an intent; the attempts of one fetch | `intent`, `gate`, `options`, `tickets` |
+//! | 6 | `look` | what became of intents whose outcome this tab never learnt | `guard`, `intent`, `gate`, `tickets` |
+//! | 7 | `door` | how a submit comes in: `form`, `htmx` (`xhr`, `fetch`), `send` | all but `tab` |
+//! | 8 | this file | what the page calls, and which door hears of which event | `door`, `look`, `guard`, `tab`, `options` |
 //!
 //! ```text
 //! door → look → guard, attempt → intent, subject → gate → options, tickets → page → platform/
 //! ```
 //!
-//! A room keeps its own state in a `RefCell` and takes values out of it before it calls the page: whatever the page then
-//! calls may come back here.
+//! All of them know `page`. A room keeps its own state in a `RefCell` and takes values out of it before it calls the page:
+//! whatever the page then calls may come back here.
+//!
+//! | word | meaning |
+//! |---|---|
+//! | ticket | the number under which something in wasm waits for the page, to be redeemed once |
+//! | waiter | what a ticket resumes |
+//! | place | what an intent's name says of its element: what it is called, and which of its equals it is |
+//! | progress | how far a kept intent has come: sent, sent by a plain form, idle |
 #![forbid(unsafe_code)]
 
 mod attempt;

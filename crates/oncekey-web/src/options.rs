@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use oncekey::client::retry::RetryPlan;
-
 use crate::page::{Js, call_method1, is_member_truthy, member, member_text};
 
 thread_local! {
@@ -39,9 +37,9 @@ pub fn may_get_key(origin: &Js) -> bool {
     call_method1(&member(&options(), "origins"), "includes", origin).is_truthy()
 }
 
-/// The plan for retries where an element or a call says nothing.
-pub fn retry_plan() -> Option<RetryPlan> {
-    member_text(&options(), "retry")?.parse().ok()
+/// The retries where an element or a call says nothing.
+pub fn default_retries() -> Option<String> {
+    member_text(&options(), "retry")
 }
 
 /// Whether a busy submitter is `disabled` beside `aria-disabled`.

@@ -32,6 +32,9 @@ extern "C" {
     /// An array of one item.
     #[wasm_bindgen(js_name = arrayOf)]
     pub fn array_of(value: &Js) -> Js;
+    /// An attribute's text, or `null`.
+    #[wasm_bindgen(js_name = attribute)]
+    pub fn attribute_value(element: &Js, name: &str) -> Js;
     /// The nearest of an element and its ancestors that matches.
     pub fn closest(element: &Js, selector: &str) -> Js;
     /// The elements within another, or the document, that match.
@@ -49,8 +52,6 @@ extern "C" {
 
     #[wasm_bindgen(js_name = lengthOf)]
     fn length_of(list: &Js) -> i32;
-    #[wasm_bindgen(js_name = attribute)]
-    fn attribute_js(element: &Js, name: &str) -> Js;
     #[wasm_bindgen(js_name = fireEvent)]
     fn fire_event_js(target: &Js, name: &str, key: &Js, attempt: u32, reason: &str, delay: Option<f64>);
     #[wasm_bindgen(js_name = parseDate)]
@@ -206,7 +207,7 @@ pub fn truthy_or(first: Js, second: impl FnOnce() -> Js) -> Js {
 
 /// An attribute's text.
 pub fn attribute(element: &Js, name: &str) -> Option<String> {
-    attribute_js(element, name).as_string()
+    attribute_value(element, name).as_string()
 }
 
 /// An attribute's text; empty where there is none.

@@ -8,8 +8,8 @@ use oncekey::{
 use crate::{
     options::{key_field, may_get_key},
     page::{
-        Js, attribute, attribute_or_empty, closest, content_parts, global_member, is_member_text, item_text_or_empty,
-        items, member, member_text, member_text_or_empty, parse_url, select_all, truthy_or,
+        Js, attribute, attribute_or_empty, attribute_value, closest, content_parts, global_member, is_member_text,
+        item_text_or_empty, items, member, member_text, member_text_or_empty, parse_url, select_all, truthy_or,
     },
 };
 
@@ -57,8 +57,7 @@ impl Subject {
     /// A plain form: the submitter's method and action, else the form's.
     pub fn plain(form: &Js, submitter: &Js) -> Subject {
         let method = attribute(submitter, "formmethod").or_else(|| member_text(form, "method"));
-        let own = attribute(submitter, "formaction").filter(|action| !action.is_empty());
-        let action = own.map_or_else(|| member(form, "action"), Js::from);
+        let action = truthy_or(attribute_value(submitter, "formaction"), || member(form, "action"));
         Subject::new(form.clone(), submitter.clone(), method, &action)
     }
 

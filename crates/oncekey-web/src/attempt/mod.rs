@@ -14,7 +14,7 @@ use oncekey::{
 use crate::{
     gate::learn_retention,
     intent::Intent,
-    options::{self, key_header},
+    options::{default_retries, key_header},
     page::{
         Js, answer_header, attribute, closest, fire_event, is_member_text, member, now, parse_date, random_bits,
         set_entry, to_integer,
@@ -108,8 +108,8 @@ pub fn read_answer(value: &Js) -> Received {
 }
 
 /// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.
-pub fn retry_plan(element: &Js) -> RetryPlan {
+pub fn retry_plan_of(element: &Js) -> RetryPlan {
     let holder = closest(element, "[hx-retry],[data-hx-retry],[data-once-retry]");
     let own = ["hx-retry", "data-hx-retry", "data-once-retry"].iter().find_map(|name| attribute(&holder, name));
-    RetryPlan::of_element(own.as_deref(), options::retry_plan())
+    RetryPlan::of_element(own.as_deref(), default_retries().as_deref())
 }

@@ -17,7 +17,7 @@ use crate::{
         fetch::{FetchRequest, send_request},
     },
     intent::find_or_mint,
-    options,
+    options::default_retries,
     page::{
         Js, array_of, call_method1, global_member, member, member_text, member_text_or_empty, mint_uuid, settle_calls,
     },
@@ -69,7 +69,7 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
     let calls = array_of(call);
     let given = if is_named { given.map(Js::from) } else { Some(mint_uuid()) };
     let intent = find_or_mint(name, content, given, Progress::Sent);
-    let plan = RetryPlan::of_send(member_text(options, "retry").as_deref(), options::retry_plan());
+    let plan = RetryPlan::of_send(member_text(options, "retry").as_deref(), default_retries().as_deref());
     let attempt = Attempt::first(intent, Js::UNDEFINED, plan);
     attempt.put_key_into(&member(request, "headers"));
     if is_named {

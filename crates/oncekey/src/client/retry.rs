@@ -67,17 +67,15 @@ impl RetryPlan {
     /// What holds for a `send` that says nothing.
     pub const OF_SEND: RetryPlan = RetryPlan { base: DEFAULT_BASE, retries: DEFAULT_RETRIES, asked: true };
 
-    /// The plan of an element: its attribute, where text that is no plan counts as absent retries; without one the page's.
-    pub fn of_element(attribute: Option<&str>, page: Option<RetryPlan>) -> RetryPlan {
-        match attribute {
-            Some(text) => text.parse().unwrap_or(RetryPlan::UNASKED),
-            None => page.unwrap_or(RetryPlan::UNASKED),
-        }
+    /// The plan of an element: its attribute's text, without one the page's. Text that is no plan asks for nothing.
+    pub fn of_element(attribute: Option<&str>, page: Option<&str>) -> RetryPlan {
+        attribute.or(page).and_then(|text| text.parse().ok()).unwrap_or(RetryPlan::UNASKED)
     }
 
-    /// The plan of a `send`: its option, else the page's; text that is no plan counts as absent.
-    pub fn of_send(option: Option<&str>, page: Option<RetryPlan>) -> RetryPlan {
-        option.and_then(|text| text.parse().ok()).or(page).unwrap_or(RetryPlan::OF_SEND)
+    /// The plan of a `send`: its option's text, else the page's. Text that is no plan counts as absent.
+    pub fn of_send(option: Option<&str>, page: Option<&str>) -> RetryPlan {
+        let parse = |text: &str| text.parse().ok();
+        option.and_then(parse).or_else(|| page.and_then(parse)).unwrap_or(RetryPlan::OF_SEND)
     }
 
     /// The delay before retry `n` (1 is the first), in milliseconds. `jitter` is a fraction of 2^32,

@@ -33,19 +33,20 @@ fn plans() {
 
 #[test]
 fn whose_plan_holds() {
-    let page = Some(plan(1));
     let of_element =
-        |attribute, page, wanted| assert_eq!(RetryPlan::of_element(attribute, page), wanted, "{attribute:?}");
+        |attribute, page, wanted| assert_eq!(RetryPlan::of_element(attribute, page), wanted, "{attribute:?} {page:?}");
     of_element(None, None, RetryPlan::UNASKED);
-    of_element(None, page, plan(1));
-    of_element(Some("2"), page, plan(2));
-    of_element(Some("often"), page, RetryPlan::UNASKED);
+    of_element(None, Some("1"), plan(1));
+    of_element(None, Some("often"), RetryPlan::UNASKED);
+    of_element(Some("2"), Some("1"), plan(2));
+    of_element(Some("often"), Some("1"), RetryPlan::UNASKED);
     of_element(Some("often"), None, RetryPlan::UNASKED);
-    let of_send = |option, page, wanted| assert_eq!(RetryPlan::of_send(option, page), wanted, "{option:?}");
+    let of_send = |option, page, wanted| assert_eq!(RetryPlan::of_send(option, page), wanted, "{option:?} {page:?}");
     of_send(None, None, RetryPlan::OF_SEND);
-    of_send(None, page, plan(1));
-    of_send(Some("2"), page, plan(2));
-    of_send(Some("often"), page, plan(1));
+    of_send(None, Some("1"), plan(1));
+    of_send(Some("2"), Some("1"), plan(2));
+    of_send(Some("often"), Some("1"), plan(1));
+    of_send(Some("often"), Some("often"), RetryPlan::OF_SEND);
     assert_eq!(parse_interval("60s"), Some(60_000));
 }
 

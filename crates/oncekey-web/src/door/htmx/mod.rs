@@ -1,8 +1,8 @@
 //! htmx 1.9, 2 and 4: where a request gets its key, where a second one is refused, and how it is sent again.
 //!
-//! 1.9 and 2 ([`xhr`]): after its configuration a request is an `XMLHttpRequest` of its own. It is opened and sent again with
+//! 1.9 and 2 (`xhr`): after its configuration a request is an `XMLHttpRequest` of its own. It is opened and sent again with
 //! the first attempt's content, and htmx hears of the last answer only; nothing is serialised twice.
-//! 4 ([`fetch`]): the request's `fetch` is ours, so retries stay inside the request.
+//! 4 (`fetch`): the request's `fetch` is ours, so retries stay inside the request.
 
 pub mod fetch;
 pub mod xhr;
@@ -10,7 +10,7 @@ pub mod xhr;
 use oncekey::client::intent::Progress;
 
 use crate::{
-    attempt::{Attempt, retry_plan},
+    attempt::{Attempt, retry_plan_of},
     guard,
     intent::find_or_mint,
     page::{Js, refuse_event},
@@ -33,5 +33,5 @@ fn admit_subject(subject: Subject, trigger: &Js, event: &Js) -> Option<Subject> 
 fn first_attempt(subject: &Subject, body: &Js, element: &Js) -> Attempt {
     let content = subject.read_content(body);
     let intent = find_or_mint(subject.intent_name(), content.digest, content.given_key, Progress::Sent);
-    Attempt::first(intent, subject.owner.clone(), retry_plan(element))
+    Attempt::first(intent, subject.owner.clone(), retry_plan_of(element))
 }

@@ -105,13 +105,13 @@ pub fn on_before_send(event: &Js) {
     // Its content is made right after this event: this one xhr tells what it sends.
     let waiter = move |body, _| {
         request.body = body;
-        send_request(request);
+        send_attempt(request);
     };
     catch_send(&xhr, issue_ticket(Box::new(waiter)));
 }
 
 /// Sends once. What listened first is htmx's: it is kept with the description of the request.
-fn send_request(request: XhrRequest) {
+fn send_attempt(request: XhrRequest) {
     let (xhr, body, info) = (request.xhr.clone(), request.body.clone(), request.info.clone());
     let waiter = move |event: Js, _| on_answer(request, &event);
     let listeners = send_xhr(&xhr, &body, issue_ticket(Box::new(waiter)));
@@ -132,16 +132,16 @@ fn on_answer(mut request: XhrRequest, event: &Js) {
         return end_request(&request, event);
     };
     let (lock, element) = (request.lock, member(&request.info, "requestConfig.elt"));
-    let ticket = after_delay_on_line(delay, &Js::UNDEFINED, Box::new(move |_, ok| send_again(request, ok)));
+    let ticket = after_delay_on_line(delay, &Js::UNDEFINED, Box::new(move |_, ok| end_wait(request, ok)));
     WAITING.with_borrow_mut(|waiting| waiting.push(WaitingRequest { lock, element, ticket }));
 }
 
 /// The wait between two attempts is over; not `ok`: htmx takes the request back.
-fn send_again(mut request: XhrRequest, ok: bool) {
+fn end_wait(mut request: XhrRequest, ok: bool) {
     WAITING.with_borrow_mut(|waiting| waiting.retain(|other| other.lock != request.lock));
     if ok {
         reopen_xhr(&request.info);
-        send_request(request);
+        send_attempt(request);
     } else {
         request.attempt.conclude(AttemptAnswer::Aborted, None);
         end_request(&request, &Js::UNDEFINED);
