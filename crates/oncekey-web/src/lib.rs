@@ -54,7 +54,7 @@ use crate::{
 
 /// Small rather than fast: a page makes a few hundred short-lived values.
 #[cfg(target_family = "wasm")]
-#[allow(dead_code)]
+#[global_allocator]
 static ALLOCATOR: talc::cell::TalcSyncCell<talc::wasm::WasmGrowAndClaim, Bins> =
     talc::cell::TalcSyncCell::new_wasm(talc::wasm::WasmGrowAndClaim);
 
