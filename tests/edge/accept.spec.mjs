@@ -168,6 +168,8 @@ const TABLE = [
   ["/later", [{ status: 401 }, {}], "completed 201", 2],
   ["/later", [{ status: 404 }], "absent", 1],
   ["/definite", [{ status: 404 }], "completed 404", 1],
+  ["/later", [{ status: 307, lines: [["Location", "/x"]] }], "absent", 1],
+  ["/definite", [{ status: 308, lines: [["Location", "/x"]] }], "absent", 1],
   ["/held", [{ status: 500 }], "unknown", 1],
   ["/kept", [{ status: 500 }], "completed 500", 1],
   ["/later", [{ cut: "before" }], "unknown", 1],

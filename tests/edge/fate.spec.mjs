@@ -16,12 +16,12 @@ const route = (terms) => `/${JSON.stringify(terms).replace(/[^a-z]+/g, "-")}`;
 
 /** Each class of answer: name, answers, terms, what the first attempt and the second get. @type {[string, (number | Step)[], Terms, Gets, Gets][]} */
 const TABLE = [
-  ["done", [200, 202, 204, 299, 302, 303, 308], {}, "pass", "replay"],
+  ["done", [200, 202, 204, 299, 300, 301, 302, 303, 304], {}, "pass", "replay"],
   ["done", [200, 302], { keep: "definite", server_error: "hold", unanswered: "rerun" }, "pass", "replay"],
   ["declined, success", [400, 402, 404, 409, 410, 422, 428, 451], {}, "pass", "pass"],
   ["declined, definite", [400, 404, 409, 422, 451], { keep: "definite" }, "pass", "replay"],
-  ["never consumes", [401, 403, 407, 425, 429, 503], { keep: "definite", server_error: "keep" }, "pass", "pass"],
-  ["never consumes", [429, 503], { server_error: "hold" }, "pass", "pass"],
+  ["never consumes", [307, 308, 401, 403, 407, 425, 429, 503], { keep: "definite", server_error: "keep" }, "pass", "pass"],
+  ["never consumes", [307, 308, 429, 503], { server_error: "hold" }, "pass", "pass"],
   ["never reached", [521, 523, 525, 526, 530], {}, "origin_unreachable", "origin_unreachable"],
   [
     "never reached",

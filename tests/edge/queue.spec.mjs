@@ -126,6 +126,8 @@ describe("queues", () => {
     ["ids", [{ status: 422 }], ["acked", "acked"], 1],
     ["ids", [{ status: 503 }, {}], ["retried", "acked", "acked"], 2],
     ["ids", [{ status: 429 }, { status: 500 }, { status: 403 }, {}], ["retried", "retried", "retried", "acked"], 4],
+    ["ids", [{ status: 307 }, { status: 308 }, {}], ["retried", "retried", "acked", "acked"], 3],
+    ["ids", [{ status: 303 }, {}], ["acked", "acked"], 1],
     ["ids", [{ status: 521 }, {}], ["retried", "acked"], 2],
     ["ids", [{ cut: "before" }, {}], ["retried", "retried", "retried"], 1],
     ["ids", [{ status: 504 }, {}], ["retried", "retried"], 1],

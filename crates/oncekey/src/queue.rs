@@ -36,7 +36,7 @@ pub enum Receipt {
 /// |---|---|
 /// | executed: done or declined | taken |
 /// | replayed; completed, but not kept (409 and refused) | taken |
-/// | executed: never consumes, ambiguous | again |
+/// | executed: never consumes (307 and 308 too), ambiguous | again |
 /// | in progress, mismatch, unknown, any other refusal, none | again |
 ///
 /// ```
@@ -44,6 +44,7 @@ pub enum Receipt {
 ///
 /// assert_eq!(read_receipt(201, Some("executed")), Receipt::Taken);
 /// assert_eq!(read_receipt(503, Some("executed")), Receipt::Again);
+/// assert_eq!(read_receipt(308, Some("executed")), Receipt::Again);
 /// ```
 pub fn read_receipt(status: u16, word: Option<&str>) -> Receipt {
     let is_taken = match word {

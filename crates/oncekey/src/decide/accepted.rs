@@ -24,13 +24,14 @@
 //! |---|---|
 //! | done; ambiguous with `keep` | completed |
 //! | declined, in full | completed or, with `"keep": "success"`, forgotten: nothing took effect |
+//! | 307, 308, in full | forgotten: nothing took effect, and nobody follows |
 //! | never consumes; never reached; ambiguous with `release`; unanswered with `rerun` | again, later |
 //! | unanswered with `probe` | the origin is asked, later |
 //! | ambiguous or unanswered with `hold` | unknown |
 
 use crate::{
     answer::{
-        class::{StatusClass, classify},
+        class::declines_delivery,
         refusal::Refusal,
     },
     decide::{
@@ -280,7 +281,7 @@ pub fn settle_delivery<'r>(
     let again = |stage| Settlement::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }));
     match then {
         RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        RecordChange::Release if heard.status.map(classify) == Some(StatusClass::Declined) => Settlement::Release,
+        RecordChange::Release if heard.status.is_some_and(declines_delivery) => Settlement::Release,
         RecordChange::Release => again(DeliveryStage::Waiting { at }),
         RecordChange::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
             (Unanswered::Probe(_), Cause::Unanswered) => again(DeliveryStage::Asking { at }),

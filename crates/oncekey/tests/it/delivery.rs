@@ -186,6 +186,10 @@ fn a_delivery_ends_by_the_table() {
         check_settle(Some(status), usual, 0, LEAST, "completed 100000");
     }
     check_settle(Some(404), usual, 0, LEAST, "forgotten");
+    for status in [307, 308] {
+        check_settle(Some(status), usual, 0, LEAST, "forgotten");
+        check_settle(Some(status), ("rerun", "definite", "keep"), 0, LEAST, "forgotten");
+    }
     check_settle(Some(404), ("hold", "definite", "release"), 0, LEAST, "completed 100000");
     for status in [401, 403, 407, 425, 429, 503, 521, 523, 525, 526, 530, 500, 501, 599] {
         check_settle(Some(status), usual, 0, LEAST, "again 1000");

@@ -16,7 +16,7 @@ pub enum StatusClass {
 }
 
 /// Statuses of every class, by the contract's table.
-pub const STATUSES: [(u16, StatusClass); 20] = [
+pub const STATUSES: [(u16, StatusClass); 21] = [
     (200, StatusClass::Done),
     (201, StatusClass::Done),
     (204, StatusClass::Done),
@@ -24,6 +24,7 @@ pub const STATUSES: [(u16, StatusClass); 20] = [
     (400, StatusClass::Declined),
     (404, StatusClass::Declined),
     (422, StatusClass::Declined),
+    (308, StatusClass::NeverConsumes),
     (401, StatusClass::NeverConsumes),
     (425, StatusClass::NeverConsumes),
     (429, StatusClass::NeverConsumes),
