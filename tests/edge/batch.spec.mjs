@@ -14,7 +14,7 @@ import { field, refused, World } from "./gate.mjs";
 let world;
 before(async () => {
   const batch = { mode: "batch", items: "/items", item_key: "/idempotency_key" };
-  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held"];
+  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held", "away"];
   world = await World.start({
     max_content: 2_000_000,
     max_stored: 100_000,
@@ -191,6 +191,23 @@ describe("batches", () => {
       assert.equal(lost.retry_after, undefined);
     }
     assert.equal(await world.origin.effects("/held"), 3);
+  });
+
+  test("an item's redirect is its answer and is not followed; 307 and 308 leave its key free", async () => {
+    const lines = /** @type {[string, string][]} */ ([["Location", "/elsewhere"]]);
+    const statuses = [301, 302, 303, 307, 308];
+    await world.origin.plan("/away", ...statuses.map((status) => ({ status, lines, content: "" })), {});
+    const told = [];
+    for (const order of orders(3)) {
+      told.push(...(await items("away", { items: [order] })), ...(await items("away", { items: [order] })));
+    }
+    const kept = [301, 302, 303].flatMap((status) => [`${status} executed`, `${status} replayed`]);
+    assert.deepEqual(words(told), kept);
+    const [order] = orders(1);
+    const sent = async () => words(await items("away", { items: [order] }))[0];
+    const heard = [await sent(), await sent(), await sent(), await sent()];
+    assert.deepEqual(heard, ["307 executed", "308 executed", "201 executed", "201 replayed"]);
+    assert.deepEqual([await world.origin.effects("/away"), await world.origin.effects("/elsewhere")], [6, 0]);
   });
 
   test("content over max_stored is left out, and said so", async () => {

@@ -120,14 +120,18 @@ describe("queues", () => {
     assert.deepEqual(seen.map(({ content }) => content).sort(), bodies.map((body) => JSON.stringify(body)).sort());
   });
 
-  /** Answers, the queue, what becomes of the message at each delivery, and how many effects there are. @type {[string, import("./origin.mjs").Step[], string[], number][]} */
+  /** A place that nobody may be sent to. @type {[string, string][]} */
+  const AWAY = [["Location", "/elsewhere"]];
+  /** The queue, answers, what becomes of the message at each delivery, and how many effects there are. @typedef {[string, import("./origin.mjs").Step[], string[], number]} Row */
+  /** @type {Row[]} */
   const TABLE = [
     ["ids", [{ status: 204, content: "" }], ["acked", "acked"], 1],
     ["ids", [{ status: 422 }], ["acked", "acked"], 1],
     ["ids", [{ status: 503 }, {}], ["retried", "acked", "acked"], 2],
     ["ids", [{ status: 429 }, { status: 500 }, { status: 403 }, {}], ["retried", "retried", "retried", "acked"], 4],
     ["ids", [{ status: 307 }, { status: 308 }, {}], ["retried", "retried", "acked", "acked"], 3],
-    ["ids", [{ status: 303 }, {}], ["acked", "acked"], 1],
+    ["ids", [{ status: 307, lines: AWAY }, { status: 308, lines: AWAY }, {}], ["retried", "retried", "acked", "acked"], 3],
+    ...[301, 302, 303].map((status) => /** @type {Row} */ (["ids", [{ status, lines: AWAY }, {}], ["acked", "acked"], 1])),
     ["ids", [{ status: 521 }, {}], ["retried", "acked"], 2],
     ["ids", [{ cut: "before" }, {}], ["retried", "retried", "retried"], 1],
     ["ids", [{ status: 504 }, {}], ["retried", "retried"], 1],
@@ -145,6 +149,7 @@ describe("queues", () => {
         assert.deepEqual([result.acked.length, ids(result).length], fate === "acked" ? [1, 0] : [0, 1], `delivery ${delivery + 1}`);
       }
       assert.equal(await world.origin.effects(`/${queue}`), before + effects);
+      assert.equal(await world.origin.effects("/elsewhere"), 0, "a redirect was followed");
       await world.origin.plan(`/${queue}`);
     });
   }
