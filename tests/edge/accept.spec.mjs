@@ -25,7 +25,7 @@ before(async () => {
       { path: "/kept/*", mode, server_error: "keep" },
       { path: "/rerun/*", mode, unanswered: "rerun", lease: 2 },
       { path: "/down/*", mode, unanswered: "rerun", lease: 15 },
-      { path: "/probe/*", mode, unanswered: PROBE },
+      { path: "/probe/*", mode, unanswered: PROBE, lease: 3 },
       { path: "/short/*", mode, retention: 3 },
       { path: "/later/*", mode, methods: ["POST", "PUT", "DELETE"] },
     ],
@@ -213,7 +213,9 @@ describe("what comes of a delivery", { concurrency: 8 }, () => {
     const spot = await world.spot("/probe", { cut: "before" }, {});
     await world.origin.plan(`/lookup/${await expected(spot)}`, { status: 404 });
     queued(await spot.post());
+    const begun = Date.now();
     assert.equal((await ended(spot)).status, 201);
+    assert.ok(Date.now() - begun > 2000, "the first delivery might still have worked");
     await spot.ran(2);
   });
 

@@ -16,7 +16,7 @@ before(async () => {
   world = await World.start({
     routes: [
       { path: "/rerun/*", unanswered: "rerun", lease: 8 },
-      { path: "/probe/*", unanswered: { probe: "/lookup/{key}" } },
+      { path: "/probe/*", unanswered: { probe: "/lookup/{key}" }, lease: 2 },
       { path: "/*" },
     ],
   });

@@ -15,6 +15,7 @@
 //! | running, lease over | gone | rerun | deliver |
 //! | asking, not due | | | rings again then |
 //! | asking, due | | | ask |
+//! | asking, 404 before the lease is over | | | ask again when it is over |
 //! | any but one with its owner, retention over | | | unknown |
 //! | dead, kept | | | rings again when that is over |
 //! | dead, kept no longer | | | delete |
@@ -30,10 +31,7 @@
 //! | ambiguous or unanswered with `hold` | unknown |
 
 use crate::{
-    answer::{
-        class::declines_delivery,
-        refusal::Refusal,
-    },
+    answer::{class::declines_delivery, refusal::Refusal},
     decide::{
         alarm::{AlarmDecision, decide_alarm},
         attempt::{ProbeResult, probe_path},
@@ -241,10 +239,15 @@ pub fn decide_after_delivery_probe<'r>(
         }),
         ProbeResult::Nothing if now < delivery.until => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
         ProbeResult::Nothing => DeliveryDecision::Store(give_up_delivery(delivery, now)),
-        ProbeResult::Unclear => {
+        ProbeResult::TooEarly | ProbeResult::Unclear => {
             let mut delivery = delivery.clone();
             delivery.tries = delivery.tries.saturating_add(1);
-            delivery.stage = DeliveryStage::Asking { at: next_try(&delivery, jitter, 0, now) };
+            let at = if found == ProbeResult::TooEarly {
+                delivery.claim.lease_until.max(later_by(now, 1)).min(delivery.until)
+            } else {
+                next_try(&delivery, jitter, 0, now)
+            };
+            delivery.stage = DeliveryStage::Asking { at };
             DeliveryDecision::Store(Record::Accepted(delivery))
         }
     }
