@@ -75,6 +75,10 @@ extern "C" {
     #[wasm_bindgen(method, catch, js_name = fetch)]
     pub fn fetch_with(this: &Fetcher, request: &Request, init: &JsValue) -> Result<Promise, JsValue>;
 
+    /// Writes a line for the operator.
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    pub fn log_error(line: &str);
+
     #[wasm_bindgen(js_name = Promise)]
     type AnyPromise;
     #[wasm_bindgen(method, js_name = catch)]
