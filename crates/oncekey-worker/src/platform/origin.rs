@@ -1,6 +1,7 @@
 //! The origin: where effects run.
 
 use js_sys::Promise;
+use oncekey::http::target::{split_url, target_to_send};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use web_sys::Request;
 use worker::Env;
@@ -30,7 +31,7 @@ impl Origin {
             return value.is_object().then(|| Self::Service(value.unchecked_into()));
         };
         let url = url.trim_end_matches('/');
-        (!oncekey::http::target::split_url(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
+        (!split_url(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
@@ -39,7 +40,7 @@ impl Origin {
             Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
             Self::Url(base) => {
                 let url = request.url();
-                let path = oncekey::http::target::split_url(&url).path_and_query;
+                let path = target_to_send(&split_url(&url));
                 init.method = Some(request.method());
                 if init.headers.is_undefined() {
                     init.headers = request.headers().into();

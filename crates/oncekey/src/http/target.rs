@@ -42,7 +42,8 @@ pub fn split_url(url: &str) -> UrlParts<'_> {
         .filter(|(scheme, _)| scheme.chars().all(of_scheme))
         .and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?)))
         .unwrap_or(("", url));
-    let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    // WHATWG URL: a backslash ends the host of a special URL as well.
+    let at = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     let (host, target) = rest.split_at_checked(at).unwrap_or((rest, ""));
     let target = target.split_once('#').map_or(target, |(target, _)| target);
     let target = if target.is_empty() { "/" } else { target };
@@ -50,42 +51,78 @@ pub fn split_url(url: &str) -> UrlParts<'_> {
     UrlParts { scheme, host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
 }
 
-/// The path by which routes are chosen: percent-encoded unreserved characters decoded (RFC 3986 §6.2.2.2) and dot
-/// segments removed (§5.2.4), since the runtime removes them on the way to the origin, and what the origin will
-/// serve decides what is protected.
+/// The path by which routes are chosen: what the origin will see of it, with percent-encoded unreserved characters
+/// decoded (RFC 3986 §6.2.2.2), so that no spelling passes a route that it reaches.
 ///
 /// ```
 /// use oncekey::http::target::routing_path;
 ///
 /// assert_eq!(routing_path("/free/%2e%2E/%70ay"), "/pay");
+/// assert_eq!(routing_path("/free\\..\\pay"), "/pay");
 /// ```
 pub fn routing_path(path: &str) -> String {
-    let decoded = decode_unreserved(path);
+    decode_unreserved(&resolved_path(path)).into_owned()
+}
+
+/// A path as a URL parser resolves it (WHATWG URL, "path state" of a special URL): a backslash is a slash, and dot
+/// segments are removed, their dots percent-encoded or not. The runtime does that on the way to an origin that is given
+/// by its URL; other origins may do it themselves.
+///
+/// ```
+/// use oncekey::http::target::resolved_path;
+///
+/// assert_eq!(resolved_path("/a\\b/./%2E%2e/c%70"), "/a/c%70");
+/// ```
+pub fn resolved_path(path: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
-    let mut segments = decoded.split('/').skip(1).peekable();
+    let mut segments = path.split(['/', '\\']).skip(1).peekable();
     while let Some(segment) = segments.next() {
         let last = segments.peek().is_none();
-        match segment {
-            "." | ".." => {
-                if segment == ".." {
-                    out.pop();
-                }
-                if last {
-                    out.push("");
-                }
-            }
-            segment => out.push(segment),
+        let dots = dots(segment);
+        if dots == 0 {
+            out.push(segment);
+            continue;
+        }
+        if dots == 2 {
+            out.pop();
+        }
+        if last {
+            out.push("");
         }
     }
-    let mut path = String::with_capacity(decoded.len() + 1);
+    let mut resolved = String::with_capacity(path.len() + 1);
     for segment in out {
-        path.push('/');
-        path.push_str(segment);
+        resolved.push('/');
+        resolved.push_str(segment);
     }
-    if path.is_empty() {
-        path.push('/');
+    if resolved.is_empty() {
+        resolved.push('/');
     }
-    path
+    resolved
+}
+
+/// How many dots a dot segment has; 0 for any other.
+fn dots(segment: &str) -> usize {
+    match decode_unreserved(segment).as_ref() {
+        "." => 1,
+        ".." => 2,
+        _ => 0,
+    }
+}
+
+/// Path and query as they are sent to an origin that is given by its URL: the path [resolved](resolved_path), so that what
+/// is sent is what was matched.
+pub fn target_to_send(parts: &UrlParts<'_>) -> String {
+    let query = parts.path_and_query.get(parts.path.len()..).filter(|query| query.starts_with('?')).unwrap_or_default();
+    resolved_path(parts.path) + query
+}
+
+/// `GET` here tells the policy.
+pub const POLICY_PATH: &str = "/.well-known/idempotency";
+
+/// Whether a path is the gate's own, and so never forwarded. `path`: as [`routing_path`] gives it.
+pub fn is_own_path(path: &str) -> bool {
+    path == POLICY_PATH || path == "/.oncekey" || path.starts_with("/.oncekey/")
 }
 
 #[cfg(test)]
@@ -108,6 +145,7 @@ mod tests {
         check_split("http://a.example?q", "a.example", "/", "q");
         check_split("http://a.example/x#f?g", "a.example", "/x", "");
         check_split("http://a/x?y?z", "a", "/x", "y?z");
+        check_split("http://a\\x?y", "a", "\\x", "y");
     }
     #[test]
     fn a_scheme_stands_before_two_slashes() {
@@ -127,6 +165,15 @@ mod tests {
         check_routing_path("/%70ay", "/pay");
         check_routing_path("/a%2Fb", "/a%2Fb");
         check_routing_path("//a", "//a");
+        check_routing_path("/pay\\x", "/pay/x");
+        check_routing_path("\\pay\\x", "/pay/x");
+        check_routing_path("/free\\..\\pay/x", "/pay/x");
+        check_routing_path("/free/.%2e\\pay", "/pay");
+        check_routing_path("/a%5C..%5Cb", "/a%5C..%5Cb");
+        check_routing_path("/%252e%252e/a", "/%252e%252e/a");
+        check_routing_path("/.\\.oncekey\\keys", "/.oncekey/keys");
+        check_routing_path("/a/..;/b", "/a/..;/b");
+        check_routing_path("/...", "/...");
     }
     #[test]
     fn a_segment_decoded() {
