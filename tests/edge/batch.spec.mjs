@@ -21,6 +21,7 @@ before(async () => {
     routes: [
       ...paths.map((path) => ({ ...batch, path: `/batch/${path}`, item_path: `/${path}`, ignore: ["/at"] })),
       { ...batch, path: "/batch/root", items: "", item_key: "/meta/0/key", item_path: "/root?by=batch" },
+      { ...batch, path: "/batch/large", item_path: "/large", max_items: 5_000 },
       { ...batch, path: "/batch/deep", items: "/a~1b/1", item_path: "/deep" },
       { path: "/*" },
     ],
@@ -232,9 +233,20 @@ describe("batches", () => {
     const list = orders(300);
     assert.ok((await items("many", { items: list })).every(({ status }) => status === 201));
     assert.equal(await world.origin.effects("/many"), 300);
-    const bad = await items("many", { items: Array(5_000).fill(0) });
+    const bad = await items("large", { items: Array(5_000).fill(0) });
     assert.equal(bad.length, 5_000);
     assert.ok(bad.every(({ status }) => status === 400));
+    assert.equal((await items("many", { items: Array(1_000).fill(0) })).length, 1_000);
+  });
+
+  test("one item more than max_items is a 413, and nothing runs", async () => {
+    const before = await world.origin.effects("/many");
+    for (const [path, list] of /** @type {[string, unknown[]][]} */ ([["many", orders(1_001)], ["large", Array(5_001).fill(0)]])) {
+      const answer = await post(path, { items: list });
+      refused(answer, "content_too_large");
+      assert.match(answer.json.detail, /^At most \d+ items /);
+    }
+    assert.equal(await world.origin.effects("/many"), before);
   });
 
   test("content that is no batch is refused as a whole", async () => {

@@ -67,6 +67,11 @@ pub enum Refusal {
     /// The content is not what is taken here.
     ContentInvalid {
         /// What was expected, and where: a sentence.
+    /// A batch of too many items.
+    TooManyItems {
+        /// How many are taken.
+        limit: u64,
+    },
         message: String,
     },
     /// The entity's state does not allow the transition.
@@ -105,7 +110,7 @@ impl Refusal {
             | Self::ReplyUnavailable { .. }
             | Self::StateConflict { .. }
             | Self::StillRunning => 409,
-            Self::ContentTooLarge { .. } => 413,
+            Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => 413,
             Self::Reused => 422,
             Self::PolicyInvalid { .. } => 500,
             Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
@@ -125,7 +130,7 @@ impl Refusal {
             Self::OriginUnreachable { .. } => "origin_unreachable",
             Self::OriginUnanswered { .. } => "origin_unanswered",
             Self::StoreUnavailable => "store_unavailable",
-            Self::ContentTooLarge { .. } => "content_too_large",
+            Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => "content_too_large",
             Self::ContentIncomplete => "content_incomplete",
             Self::PolicyInvalid { .. } => "policy_invalid",
             Self::ContentInvalid { .. } => "content_invalid",
@@ -170,7 +175,7 @@ impl Refusal {
             Self::OriginUnreachable { .. } => "The origin was not reached",
             Self::OriginUnanswered { .. } => "The origin did not answer",
             Self::StoreUnavailable => "The store cannot be reached",
-            Self::ContentTooLarge { .. } => "The content is too large",
+            Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => "The content is too large",
             Self::ContentIncomplete => "The content did not arrive in full",
             Self::PolicyInvalid { .. } => "The policy is invalid",
             Self::ContentInvalid { .. } => "The content is invalid",
@@ -232,6 +237,7 @@ impl Refusal {
     ///
     /// ```
     /// use oncekey::{answer::refusal::Refusal, http::negotiate::Audience};
+            Self::TooManyItems { limit } => format!("At most {limit} items are taken in one batch. Nothing was run."),
     ///
     /// let refusal = Refusal::Reused;
     /// let problem = refusal.render(&Audience::default(), None);

@@ -90,7 +90,7 @@ fn an_item_has_the_callers_head_but_for_the_content() {
 fn lists() {
     let check = |kind: Option<&str>, coding: Option<&str>, content: &[u8], at: &[&str], expect: Result<&str, &str>| {
         let at: Vec<String> = at.iter().map(|&token| token.to_owned()).collect();
-        match (items_of(kind, coding, content, &at), expect) {
+        match (items_of(kind, coding, content, &at, 3), expect) {
             (Ok(found), Ok(expect)) => assert_eq!(found, expect),
             (Err(Refusal::ContentInvalid { message }), Err(says)) => assert!(message.contains(says), "{message}"),
             (found, expect) => panic!("{found:?} where {expect:?}"),
@@ -100,6 +100,8 @@ fn lists() {
     check(json, None, b" [1, 2] ", &[], Ok("[1, 2]"));
     check(Some("application/x+json; a=b"), Some("identity"), b"{\"a\":[[],[3]]}", &["a", "1"], Ok("[3]"));
     check(json, None, "\u{feff}[]".as_bytes(), &[], Ok("[]"));
+    check(json, None, b"[1,{},[2,3]]", &[], Ok("[1,{},[2,3]]"));
+    assert_eq!(items_of(json, None, b"[1,2,3,4]", &[], 3), Err(Refusal::TooManyItems { limit: 3 }));
     check(json, None, b"{\"a/b\":{}}", &["a/b"], Err("\"/a~1b\""));
     check(json, None, b"{\"a\":[],\"a\":[]}", &["a"], Err("one list"));
     check(json, None, b"[", &[], Err("line 1, column 2"));
@@ -283,7 +285,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_batch_or_refused(bytes in any::<Vec<u8>>(), id in any::<String>(), status in 200..600_u16) {
-        let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()]);
+        let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()], 10);
         let policy = policy();
         let _ = attempt_of_message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
         let told: Value = serde_json::from_str(&item_answer(status, &id, None, Some(&bytes))).unwrap();

@@ -114,6 +114,15 @@ fn rows() -> Vec<Row> {
             None,
         ),
         (
+            Refusal::TooManyItems { limit: 10 },
+            413,
+            "content_too_large",
+            "The content is too large",
+            "refused",
+            None,
+            None,
+        ),
+        (
             Refusal::ContentInvalid { message: SHARP.to_owned() },
             400,
             "content_invalid",
