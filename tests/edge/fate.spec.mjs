@@ -327,3 +327,35 @@ describe("content that breaks off", { concurrency: 8 }, () => {
     await spot.ran(2);
   });
 });
+
+describe("without a key", { concurrency: 8 }, () => {
+  const BYPASSED = "bypassed;reason=no-key";
+  for (const step of /** @type {Step[]} */ ([
+    { cut: "before" },
+    { cut: "head" },
+    { raw: "what?\r\n\r\n" },
+    { status: 999, content: "no" },
+  ])) {
+    test(`${step.status ?? step.cut ?? "garbage"}: 502, nobody knows, and nobody is told to try again`, async () => {
+      const spot = await world.spot(route({}), step);
+      const answer = await spot.post({ key: null });
+      assert.deepEqual([answer.status, answer.json.code, answer.word], [502, "origin_unanswered", BYPASSED], answer.brief);
+      assert.equal(answer.one("retry-after"), undefined);
+      assert.match(answer.json.detail, /not known/);
+      assert.doesNotMatch(answer.text, /nothing was run|honours it/i);
+      await spot.ran(1);
+    });
+  }
+  test("an origin that is a gateway to a silent one is passed on as it is", async () => {
+    const spot = await world.spot(route({}), { status: 504, content: "late" });
+    const answer = await spot.post({ key: null });
+    assert.deepEqual([answer.status, answer.text, answer.word], [504, "late", BYPASSED]);
+  });
+  test("under a key a status that nobody can read is of unknown fate", async () => {
+    const spot = await world.spot(route({}), { status: 999, content: "no" });
+    const answer = await spot.post();
+    refused(answer, "outcome_unknown");
+    assert.doesNotMatch(answer.text, /nothing was run|honours it/i);
+    await spot.ran(1);
+  });
+});

@@ -18,6 +18,7 @@ function unavailable(answer) {
   assert.deepEqual([answer.status, answer.json.code], [503, "store_unavailable"], answer.brief);
   assert.match(answer.one("retry-after") ?? "", /^[1-9]\d*$/);
   assert.deepEqual(answer.all("idempotency-status"), ["refused"]);
+  assert.doesNotMatch(answer.text, /nothing was run/i);
 }
 
 /** Passed on without protection, and said so. @param {import("./client.mjs").Answer} answer */
