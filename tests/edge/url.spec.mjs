@@ -48,7 +48,7 @@ describe("an origin by URL", () => {
   test("what is sent is what was matched: every spelling of a path is the one that Node's URL reads in it", async () => {
     const pick = (/** @type {string[]} */ list) => list[Math.floor(Math.random() * list.length)];
     const PARTS = ["/", "/", "\\", "/", "pay", "%70ay", "free", ".", "..", "%2e", ".%2E", "...", "%5C", "%2F", "a", "%", "%zz", ";", "~", "%7e", "\\.oncekey", "/.oncekey\\keys"];
-    const spellings = ["/pay\\x", "/free\\..\\pay/x", "/free/%2e%2e\\%70ay/x", "\\pay\\x", "/.oncekey\\keys\\x", "/.well-known\\idempotency"];
+    const spellings = ["/pay\\x", "/free\\..\\pay/x", "/free/%2e%2e\\%70ay/x", "/.oncekey\\keys\\x", "/.well-known\\idempotency"];
     for (let n = 0; n < 300; n++) spellings.push(`/${Array.from({ length: 1 + (n % 9) }, () => pick(PARTS)).join("")}`);
     let refusals = 0;
     for (const [at, spelling] of spellings.entries()) {
