@@ -316,3 +316,55 @@ describe("a call that fails, where the policy lets requests pass", { concurrency
     });
   }
 });
+
+describe("bindings", { concurrency: false }, () => {
+  /** @type {World} */
+  let world;
+  before(async () => {
+    world = await World.start({}, AROUND);
+  });
+  after(() => world?.end());
+
+  /** @param {Record<string, unknown>} env @returns {[string, string][]} */
+  const under = (env) => [["X-Env", JSON.stringify(env)]];
+  for (const [name, env] of /** @type {[string, Record<string, unknown>][]} */ ([
+    ["KEYS", { KEYS: null }],
+    ["KEYS", { KEYS: {} }],
+    ["KEYS", { KEYS: "text" }],
+    ["KEYS", { KEYS: null, ONCEKEY: '{"store_failure":"open"}' }],
+    ["MACHINES", { MACHINES: null, ONCEKEY: '{"machines":{"m":{"initial":"a","transitions":{"t":{"from":["a"],"to":"b"}}}}}' }],
+    ["ORIGIN", { ORIGIN: null }],
+    ["ORIGIN", { ORIGIN: {} }],
+    ["ORIGIN", { ORIGIN: "shop.test" }],
+    ["ORIGIN", { ORIGIN: "https://origin.example" }],
+  ])) {
+    test(`${JSON.stringify(env)}: every request hears it, and the log`, async () => {
+      const spot = await world.spot("/job");
+      const { length } = world.gate.output;
+      for (const change of [{}, { key: null }, { method: "GET", content: undefined }]) {
+        const answer = await spot.post({ ...change, more: under(env) });
+        assert.deepEqual([answer.status, answer.json.code], [500, "gate_misconfigured"], answer.brief);
+        assert.match(answer.json.detail, new RegExp(`\\b${name}\\b`));
+      }
+      await spot.ran(0);
+      await until(() => world.gate.output.slice(length).includes(`gate_misconfigured: `), "a line for the operator");
+      executed(await spot.post());
+    });
+  }
+
+  test("each request is under the policy that it comes with", async () => {
+    const spot = await world.spot("/job");
+    const strict = under({ ONCEKEY: '{"routes":[{"require":true}]}' });
+    for (let n = 1; n < 3; n++) {
+      refused(await spot.post({ key: null, more: strict }), "key_missing");
+      assert.equal((await spot.post({ key: null })).status, 201);
+      await spot.ran(n);
+    }
+  });
+
+  test("a loopback export is an origin", async () => {
+    const spot = await world.spot("/job");
+    assert.equal((await spot.post({ key: null, more: under({ ORIGIN: "loopback" }) })).status, 201);
+    await spot.ran(1);
+  });
+});

@@ -94,10 +94,12 @@ pub async fn await_promise<T: JsCast>(promise: Promise) -> Result<T, Failure> {
     Ok(value.unchecked_into())
 }
 
-/// A binding that is an object, of the type that its name promises.
-pub fn object_binding<T: JsCast>(env: &Env, name: &str) -> Option<T> {
+/// A binding that is an object with that method, of the type that its name promises. A loopback export
+/// (`ctx.exports.NAME`) is a function that has the methods of a service.
+pub fn object_binding<T: JsCast>(env: &Env, name: &str, method: &str) -> Option<T> {
     let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
-    value.is_object().then(|| value.unchecked_into())
+    let is_fit = || js_sys::Reflect::get(&value, &JsValue::from_str(method)).is_ok_and(|found| found.is_function());
+    ((value.is_object() || value.is_function()) && is_fit()).then(|| value.unchecked_into())
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

@@ -79,6 +79,11 @@ pub enum Refusal {
         /// What is wrong, and where.
         message: String,
     },
+    /// The operator's deployment is wrong: a binding is missing or unfit.
+    Misconfigured {
+        /// Which, and what it has to be: a sentence.
+        message: String,
+    },
     /// The content is not what is taken here.
     ContentInvalid {
         /// What was expected, and where: a sentence.
@@ -122,7 +127,7 @@ impl Refusal {
             | Self::StillRunning => 409,
             Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => 413,
             Self::Reused => 422,
-            Self::PolicyInvalid { .. } => 500,
+            Self::PolicyInvalid { .. } | Self::Misconfigured { .. } => 500,
             Self::UnansweredUnprotected { .. } => 502,
             Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
             Self::OriginUnanswered { .. } => 504,
@@ -144,6 +149,7 @@ impl Refusal {
             Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => "content_too_large",
             Self::ContentIncomplete => "content_incomplete",
             Self::PolicyInvalid { .. } => "policy_invalid",
+            Self::Misconfigured { .. } => "gate_misconfigured",
             Self::ContentInvalid { .. } => "content_invalid",
             Self::StateConflict { .. } => "state_conflict",
             Self::NoSuchEndpoint => "no_such_endpoint",
@@ -190,6 +196,7 @@ impl Refusal {
             Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => "The content is too large",
             Self::ContentIncomplete => "The content did not arrive in full",
             Self::PolicyInvalid { .. } => "The policy is invalid",
+            Self::Misconfigured { .. } => "The gate is misconfigured",
             Self::ContentInvalid { .. } => "The content is invalid",
             Self::StateConflict { .. } => "The state does not allow it",
             Self::NoSuchEndpoint => "No such endpoint",
@@ -239,7 +246,9 @@ impl Refusal {
             Self::ContentTooLarge { limit } => format!("At most {limit} bytes are taken here. Nothing was run."),
             Self::TooManyItems { limit } => format!("At most {limit} items are taken in one batch. Nothing was run."),
             Self::ContentIncomplete => "Nothing was run. Send the request again with the same key.".to_owned(),
-            Self::PolicyInvalid { message } => format!("{message} Nothing is forwarded until it is mended."),
+            Self::PolicyInvalid { message } | Self::Misconfigured { message } => {
+                format!("{message} Nothing is forwarded until it is mended.")
+            }
             Self::ContentInvalid { message } => format!("{message} Nothing was run."),
             Self::StateConflict { state } => format!("The state is \"{state}\". Nothing was changed."),
             Self::NoSuchEndpoint => "Paths of the gate are never forwarded.".to_owned(),

@@ -117,6 +117,14 @@ pub fn target_to_send(parts: &UrlParts<'_>) -> String {
     resolved_path(parts.path) + query
 }
 
+/// Whether a URL may be an origin: `http` or `https` and a host, and not one of the names that stand for another
+/// (RFC 2606 §2), as where what was to be filled in was left as it came.
+pub fn is_web_origin(parts: &UrlParts<'_>) -> bool {
+    let host = parts.host.rsplit_once(':').map_or(parts.host, |(host, _)| host);
+    let is_placeholder = host == "example" || host.ends_with(".example");
+    matches!(parts.scheme, "http" | "https") && !host.is_empty() && !is_placeholder
+}
+
 /// `GET` here tells the policy.
 pub const POLICY_PATH: &str = "/.well-known/idempotency";
 
@@ -127,7 +135,7 @@ pub fn is_own_path(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{routing_path, split_url};
+    use super::{is_web_origin, routing_path, split_url};
     use crate::http::percent::decode_segment;
 
     fn check_split(url: &str, host: &str, path: &str, query: &str) {
@@ -151,6 +159,22 @@ mod tests {
     fn a_scheme_stands_before_two_slashes() {
         for (url, scheme) in [("http://a/", "http"), ("https://a", "https"), ("a:80/x", ""), ("/x://y", "")] {
             assert_eq!(split_url(url).scheme, scheme, "{url}");
+        }
+    }
+    #[test]
+    fn what_may_be_an_origin() {
+        for (url, expect) in [
+            ("http://127.0.0.1:8080", true),
+            ("https://shop.test/base", true),
+            ("https://[::1]:8443", true),
+            ("https://origin.example", false),
+            ("https://origin.example:8443", false),
+            ("shop.test", false),
+            ("ftp://shop.test", false),
+            ("https://", false),
+            ("", false),
+        ] {
+            assert_eq!(is_web_origin(&split_url(url)), expect, "{url}");
         }
     }
     #[test]

@@ -123,6 +123,15 @@ fn rows() -> Vec<Row> {
             None,
         ),
         (
+            Refusal::Misconfigured { message: SHARP.to_owned() },
+            500,
+            "gate_misconfigured",
+            "The gate is misconfigured",
+            "refused",
+            None,
+            None,
+        ),
+        (
             Refusal::PolicyInvalid { message: SHARP.to_owned() },
             500,
             "policy_invalid",
