@@ -25,7 +25,7 @@ before(async () => {
       { path: "/kept/*", mode, server_error: "keep" },
       { path: "/rerun/*", mode, unanswered: "rerun", lease: 2 },
       { path: "/down/*", mode, unanswered: "rerun", lease: 15 },
-      { path: "/probe/*", mode, unanswered: PROBE },
+      { path: "/probe/*", mode, unanswered: PROBE, lease: 3 },
       { path: "/short/*", mode, retention: 3 },
       { path: "/later/*", mode, methods: ["POST", "PUT", "DELETE"] },
     ],
@@ -168,6 +168,8 @@ const TABLE = [
   ["/later", [{ status: 401 }, {}], "completed 201", 2],
   ["/later", [{ status: 404 }], "absent", 1],
   ["/definite", [{ status: 404 }], "completed 404", 1],
+  ["/later", [{ status: 307, lines: [["Location", "/x"]] }], "absent", 1],
+  ["/definite", [{ status: 308, lines: [["Location", "/x"]] }], "absent", 1],
   ["/held", [{ status: 500 }], "unknown", 1],
   ["/kept", [{ status: 500 }], "completed 500", 1],
   ["/later", [{ cut: "before" }], "unknown", 1],
@@ -211,7 +213,9 @@ describe("what comes of a delivery", { concurrency: 8 }, () => {
     const spot = await world.spot("/probe", { cut: "before" }, {});
     await world.origin.plan(`/lookup/${await expected(spot)}`, { status: 404 });
     queued(await spot.post());
+    const begun = Date.now();
     assert.equal((await ended(spot)).status, 201);
+    assert.ok(Date.now() - begun > 2000, "the first delivery might still have worked");
     await spot.ran(2);
   });
 

@@ -14,13 +14,14 @@ import { field, refused, World } from "./gate.mjs";
 let world;
 before(async () => {
   const batch = { mode: "batch", items: "/items", item_key: "/idempotency_key" };
-  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held"];
+  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held", "away"];
   world = await World.start({
     max_content: 2_000_000,
     max_stored: 100_000,
     routes: [
       ...paths.map((path) => ({ ...batch, path: `/batch/${path}`, item_path: `/${path}`, ignore: ["/at"] })),
       { ...batch, path: "/batch/root", items: "", item_key: "/meta/0/key", item_path: "/root?by=batch" },
+      { ...batch, path: "/batch/large", item_path: "/large", max_items: 5_000 },
       { ...batch, path: "/batch/deep", items: "/a~1b/1", item_path: "/deep" },
       { path: "/*" },
     ],
@@ -193,6 +194,23 @@ describe("batches", () => {
     assert.equal(await world.origin.effects("/held"), 3);
   });
 
+  test("an item's redirect is its answer and is not followed; 307 and 308 leave its key free", async () => {
+    const lines = /** @type {[string, string][]} */ ([["Location", "/elsewhere"]]);
+    const statuses = [301, 302, 303, 307, 308];
+    await world.origin.plan("/away", ...statuses.map((status) => ({ status, lines, content: "" })), {});
+    const told = [];
+    for (const order of orders(3)) {
+      told.push(...(await items("away", { items: [order] })), ...(await items("away", { items: [order] })));
+    }
+    const kept = [301, 302, 303].flatMap((status) => [`${status} executed`, `${status} replayed`]);
+    assert.deepEqual(words(told), kept);
+    const [order] = orders(1);
+    const sent = async () => words(await items("away", { items: [order] }))[0];
+    const heard = [await sent(), await sent(), await sent(), await sent()];
+    assert.deepEqual(heard, ["307 executed", "308 executed", "201 executed", "201 replayed"]);
+    assert.deepEqual([await world.origin.effects("/away"), await world.origin.effects("/elsewhere")], [6, 0]);
+  });
+
   test("content over max_stored is left out, and said so", async () => {
     await world.origin.plan("/big", { content: `"${"x".repeat(200_000)}"` });
     const list = orders(1);
@@ -215,9 +233,20 @@ describe("batches", () => {
     const list = orders(300);
     assert.ok((await items("many", { items: list })).every(({ status }) => status === 201));
     assert.equal(await world.origin.effects("/many"), 300);
-    const bad = await items("many", { items: Array(5_000).fill(0) });
+    const bad = await items("large", { items: Array(5_000).fill(0) });
     assert.equal(bad.length, 5_000);
     assert.ok(bad.every(({ status }) => status === 400));
+    assert.equal((await items("many", { items: Array(1_000).fill(0) })).length, 1_000);
+  });
+
+  test("one item more than max_items is a 413, and nothing runs", async () => {
+    const before = await world.origin.effects("/many");
+    for (const [path, list] of /** @type {[string, unknown[]][]} */ ([["many", orders(1_001)], ["large", Array(5_001).fill(0)]])) {
+      const answer = await post(path, { items: list });
+      refused(answer, "content_too_large");
+      assert.match(answer.json.detail, /^At most \d+ items /);
+    }
+    assert.equal(await world.origin.effects("/many"), before);
   });
 
   test("content that is no batch is refused as a whole", async () => {

@@ -33,7 +33,7 @@ const EXACT = [
   ...[200, 201, 202, 203, 206, 207, 208, 226, 250, 299].map(
     (status) => /** @type {[string, Step]} */ ([`${status}`, { status }]),
   ),
-  ...[300, 301, 302, 303, 305, 307, 308, 399].map(
+  ...[300, 301, 302, 303, 305, 399].map(
     (status) =>
       /** @type {[string, Step]} */ ([
         `${status} with Location`,

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { executed, field, refused, replayed, until, World } from "./gate.mjs";
+import { executed, field, pause, refused, replayed, until, World } from "./gate.mjs";
 
 /** @typedef {import("./origin.mjs").Step} Step */
 /** @typedef {{ keep?: string, server_error?: string, unanswered?: unknown }} Terms */
@@ -16,12 +16,12 @@ const route = (terms) => `/${JSON.stringify(terms).replace(/[^a-z]+/g, "-")}`;
 
 /** Each class of answer: name, answers, terms, what the first attempt and the second get. @type {[string, (number | Step)[], Terms, Gets, Gets][]} */
 const TABLE = [
-  ["done", [200, 202, 204, 299, 302, 303, 308], {}, "pass", "replay"],
+  ["done", [200, 202, 204, 299, 300, 301, 302, 303, 304], {}, "pass", "replay"],
   ["done", [200, 302], { keep: "definite", server_error: "hold", unanswered: "rerun" }, "pass", "replay"],
   ["declined, success", [400, 402, 404, 409, 410, 422, 428, 451], {}, "pass", "pass"],
   ["declined, definite", [400, 404, 409, 422, 451], { keep: "definite" }, "pass", "replay"],
-  ["never consumes", [401, 403, 407, 425, 429, 503], { keep: "definite", server_error: "keep" }, "pass", "pass"],
-  ["never consumes", [429, 503], { server_error: "hold" }, "pass", "pass"],
+  ["never consumes", [307, 308, 401, 403, 407, 425, 429, 503], { keep: "definite", server_error: "keep" }, "pass", "pass"],
+  ["never consumes", [307, 308, 429, 503], { server_error: "hold" }, "pass", "pass"],
   ["never reached", [521, 523, 525, 526, 530], {}, "origin_unreachable", "origin_unreachable"],
   [
     "never reached",
@@ -131,11 +131,30 @@ describe("class and policy", { concurrency: 8 }, () => {
 });
 
 describe("probe", { concurrency: 8 }, () => {
+  /** What says how the first request's content is, or under which condition it is to be taken. @type {[string, string][]} */
+  const PRECONDITIONS = [
+    ["If-Match", '"a"'],
+    ["If-None-Match", "*"],
+    ["If-Unmodified-Since", "Mon, 01 Jan 2024 00:00:00 GMT"],
+    ["If-Range", '"a"'],
+    ["Range", "bytes=0-1"],
+    ["Content-Digest", "sha-256=:AA==:"],
+    ["Content-Language", "en"],
+  ];
+  /** Resolves when the lease of a first execution is over: what is said before then counts for nothing. @param {import("./gate.mjs").Spot} spot */
+  const leaseOver = async (spot) => {
+    const early = await spot.post({ more: PRECONDITIONS });
+    refused(early, "request_in_progress");
+    await spot.ran(1);
+    const seconds = Number(early.one("retry-after"));
+    assert.ok(seconds <= 2, `${seconds} s`);
+    await pause(seconds * 1000);
+  };
   /** The first attempt is lost; what the origin then says of the key decides. @param {string} name @param {Step[]} found @param {(spot: import("./gate.mjs").Spot, lookup: string) => Promise<void>} then @param {string} [at] */
-  const probed = (name, found, then, at = route({ unanswered: PROBE })) =>
+  const probed = (name, found, then, at = "/lease-probe") =>
     test(name, async () => {
       const spot = await world.spot(at, { cut: "before" }, { content: "second" });
-      refused(await spot.post(), "outcome_unknown");
+      refused(await spot.post({ more: PRECONDITIONS }), "outcome_unknown");
       const lookup = `/lookup/${await spot.scoped()}`;
       assert.equal(await world.origin.effects(lookup), 0, "asked before it had to be");
       await world.origin.plan(lookup, ...found);
@@ -157,7 +176,12 @@ describe("probe", { concurrency: 8 }, () => {
     );
     assert.equal(field(asked[0], "authorization"), "Bearer ann");
   });
-  probed("404 lets it run, with the same scoped key", [{ status: 404 }], async (spot) => {
+  probed("404 lets it run when the lease is over and not before, with the same scoped key", [{ status: 404 }], async (spot, lookup) => {
+    await leaseOver(spot);
+    for (const { lines } of await world.origin.seen(lookup)) {
+      const told = lines.map(([name]) => name.toLowerCase()).filter((name) => /^(if-|range|content-)/.test(name));
+      assert.deepEqual(told, []);
+    }
     const second = await spot.post();
     executed(second);
     assert.equal(second.text, "second");
@@ -190,11 +214,17 @@ describe("probe", { concurrency: 8 }, () => {
       },
     );
   }
+  probed("an effect that lands after an early 404 is found, and is the only one", [{ status: 404 }, answer], async (spot) => {
+    await leaseOver(spot);
+    assert.equal((await spot.post()).text, "found");
+    await spot.ran(1);
+  });
   probed("other content under the key is refused without asking", [{ status: 404 }], async (spot, lookup) => {
     refused(await spot.post({ content: "{}" }), "idempotency_key_reused");
     assert.equal(await world.origin.effects(lookup), 0);
   });
   probed("ten attempts at once after a 404: one runs", [{ status: 404 }], async (spot) => {
+    await leaseOver(spot);
     const answers = await Promise.all(Array.from({ length: 10 }, () => spot.post()));
     assert.equal(answers.filter((answer) => answer.word === "executed").length, 1);
     for (const answer of answers) assert.ok(answer.status === 201 || answer.status === 409, answer.brief);
@@ -295,5 +325,37 @@ describe("content that breaks off", { concurrency: 8 }, () => {
     assert.ok(!first.whole || first.status === 503, first.brief);
     executed(await spot.post());
     await spot.ran(2);
+  });
+});
+
+describe("without a key", { concurrency: 8 }, () => {
+  const BYPASSED = "bypassed;reason=no-key";
+  for (const step of /** @type {Step[]} */ ([
+    { cut: "before" },
+    { cut: "head" },
+    { raw: "what?\r\n\r\n" },
+    { status: 999, content: "no" },
+  ])) {
+    test(`${step.status ?? step.cut ?? "garbage"}: 502, nobody knows, and nobody is told to try again`, async () => {
+      const spot = await world.spot(route({}), step);
+      const answer = await spot.post({ key: null });
+      assert.deepEqual([answer.status, answer.json.code, answer.word], [502, "origin_unanswered", BYPASSED], answer.brief);
+      assert.equal(answer.one("retry-after"), undefined);
+      assert.match(answer.json.detail, /not known/);
+      assert.doesNotMatch(answer.text, /nothing was run|honours it/i);
+      await spot.ran(1);
+    });
+  }
+  test("an origin that is a gateway to a silent one is passed on as it is", async () => {
+    const spot = await world.spot(route({}), { status: 504, content: "late" });
+    const answer = await spot.post({ key: null });
+    assert.deepEqual([answer.status, answer.text, answer.word], [504, "late", BYPASSED]);
+  });
+  test("under a key a status that nobody can read is of unknown fate", async () => {
+    const spot = await world.spot(route({}), { status: 999, content: "no" });
+    const answer = await spot.post();
+    refused(answer, "outcome_unknown");
+    assert.doesNotMatch(answer.text, /nothing was run|honours it/i);
+    await spot.ran(1);
   });
 });

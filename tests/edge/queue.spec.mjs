@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { send } from "./client.mjs";
-import { field, World } from "./gate.mjs";
+import { field, until, World } from "./gate.mjs";
 
 /** @typedef {{ id: string, body: unknown, attempts?: number }} Message */
 /** @typedef {{ acked: string[], retried: { id: string, delay: number }[] }} Result */
@@ -110,8 +110,40 @@ describe("queues", () => {
     });
   }
 
-  test("without a string at the pointer the id is the key, and any JSON is content", async () => {
-    const bodies = [{ event_id: 7 }, {}, "text", 5, null, [1], true, { event_id: { a: 1 } }];
+  for (const value of [true, null, 7.5, { a: 1 }, [], 2 ** 53, "\ud800", 1e21]) {
+    test(`${JSON.stringify(value)} at the pointer is no key: retried and never sent, and its id is not in its place`, async () => {
+      const before = await world.origin.effects("/mail");
+      const bad = { id: "bad", body: { event_id: value } };
+      for (const attempts of [1, 2]) assert.deepEqual(ids(await dispatch("mail", { ...bad, attempts })), ["bad"]);
+      assert.equal(await world.origin.effects("/mail"), before);
+    });
+  }
+
+  test("a whole number is a key by its digits, and a text that is JSON is that JSON", async () => {
+    const n = 1_000_000 + Math.floor(Math.random() * 1_000_000);
+    const before = await world.origin.effects("/mail");
+    const body = { event_id: n, x: 1 };
+    for (const id of ["a", "b"]) assert.deepEqual((await dispatch("mail", { id, body })).acked, [id]);
+    assert.deepEqual((await dispatch("mail", { id: "c", body: JSON.stringify(body) })).acked, ["c"]);
+    assert.equal(await world.origin.effects("/mail"), before + 1);
+    assert.deepEqual(ids(await dispatch("mail", { id: "d", body: { event_id: `${n}`, x: 1 } })), ["d"]);
+    assert.deepEqual((await dispatch("mail", { id: "e", body: { event_id: -n, x: 1 } })).acked, ["e"]);
+    assert.equal(await world.origin.effects("/mail"), before + 2);
+    const text = `{ "event_id" : "t-${n}" }`;
+    assert.deepEqual((await dispatch("mail", { id: "f", body: text })).acked, ["f"]);
+    assert.equal((await world.origin.seen("/mail")).at(-1)?.content, text);
+  });
+
+  test("an id is no key: the same text in the one place and in the other are two", async () => {
+    const before = await world.origin.effects("/mail");
+    const text = `both-${++count}`;
+    const result = await dispatch("mail", { id: "x", body: { event_id: text } }, { id: text, body: {} });
+    assert.deepEqual(result.acked, ["x", text]);
+    assert.equal(await world.origin.effects("/mail"), before + 2);
+  });
+
+  test("where nothing is at the pointer the id is the key, and any JSON is content", async () => {
+    const bodies = [{}, "text", 5, null, [1], true, { event: 7 }];
     const before = await world.origin.effects("/mail");
     const messages = bodies.map((body, at) => ({ id: `any-${at}`, body }));
     assert.equal((await dispatch("mail", ...messages)).acked.length, bodies.length);
@@ -120,12 +152,18 @@ describe("queues", () => {
     assert.deepEqual(seen.map(({ content }) => content).sort(), bodies.map((body) => JSON.stringify(body)).sort());
   });
 
-  /** Answers, the queue, what becomes of the message at each delivery, and how many effects there are. @type {[string, import("./origin.mjs").Step[], string[], number][]} */
+  /** A place that nobody may be sent to. @type {[string, string][]} */
+  const AWAY = [["Location", "/elsewhere"]];
+  /** The queue, answers, what becomes of the message at each delivery, and how many effects there are. @typedef {[string, import("./origin.mjs").Step[], string[], number]} Row */
+  /** @type {Row[]} */
   const TABLE = [
     ["ids", [{ status: 204, content: "" }], ["acked", "acked"], 1],
     ["ids", [{ status: 422 }], ["acked", "acked"], 1],
     ["ids", [{ status: 503 }, {}], ["retried", "acked", "acked"], 2],
     ["ids", [{ status: 429 }, { status: 500 }, { status: 403 }, {}], ["retried", "retried", "retried", "acked"], 4],
+    ["ids", [{ status: 307 }, { status: 308 }, {}], ["retried", "retried", "acked", "acked"], 3],
+    ["ids", [{ status: 307, lines: AWAY }, { status: 308, lines: AWAY }, {}], ["retried", "retried", "acked", "acked"], 3],
+    ...[301, 302, 303].map((status) => /** @type {Row} */ (["ids", [{ status, lines: AWAY }, {}], ["acked", "acked"], 1])),
     ["ids", [{ status: 521 }, {}], ["retried", "acked"], 2],
     ["ids", [{ cut: "before" }, {}], ["retried", "retried", "retried"], 1],
     ["ids", [{ status: 504 }, {}], ["retried", "retried"], 1],
@@ -143,6 +181,7 @@ describe("queues", () => {
         assert.deepEqual([result.acked.length, ids(result).length], fate === "acked" ? [1, 0] : [0, 1], `delivery ${delivery + 1}`);
       }
       assert.equal(await world.origin.effects(`/${queue}`), before + effects);
+      assert.equal(await world.origin.effects("/elsewhere"), 0, "a redirect was followed");
       await world.origin.plan(`/${queue}`);
     });
   }
@@ -200,5 +239,6 @@ describe("queues", () => {
 
   test("a queue that the policy does not name retries everything", async () => {
     assert.deepEqual(ids(await dispatch("none", { id: "a", body: {} }, { id: "b", body: {} })), ["a", "b"]);
+    await until(() => /the policy names no queue "none"/.test(world.gate.output), "a line for the operator");
   });
 });

@@ -9,7 +9,7 @@ import { executed, field, refused, replayed, World } from "./gate.mjs";
 let world;
 before(async () => {
   world = await World.start(
-    { routes: [{ path: "/probe/*", unanswered: { probe: "/lookup/{key}" } }, { path: "/*", methods: ["POST", "DELETE"] }] },
+    { routes: [{ path: "/pay/*", require: true }, { path: "/probe/*", unanswered: { probe: "/lookup/{key}" } }, { path: "/*", methods: ["POST", "DELETE"] }] },
     { ONCEKEY_ORIGIN_BY_URL: "1" },
   );
 });
@@ -43,6 +43,36 @@ describe("an origin by URL", () => {
     const spot = await world.spot("/job");
     for (let n = 0; n < 2; n++) assert.equal((await spot.post({ key: null })).one("idempotency-status"), "bypassed;reason=no-key");
     await spot.ran(2);
+  });
+
+  test("what is sent is what was matched: every spelling of a path is the one that Node's URL reads in it", async () => {
+    const pick = (/** @type {string[]} */ list) => list[Math.floor(Math.random() * list.length)];
+    const PARTS = ["/", "/", "\\", "/", "pay", "%70ay", "free", ".", "..", "%2e", ".%2E", "...", "%5C", "%2F", "a", "%", "%zz", ";", "~", "%7e", "\\.oncekey", "/.oncekey\\keys"];
+    const spellings = ["/pay\\x", "/free\\..\\pay/x", "/free/%2e%2e\\%70ay/x", "/.oncekey\\keys\\x", "/.well-known\\idempotency"];
+    for (let n = 0; n < 300; n++) spellings.push(`/${Array.from({ length: 1 + (n % 9) }, () => pick(PARTS)).join("")}`);
+    let refusals = 0;
+    for (const [at, spelling] of spellings.entries()) {
+      const query = `?n=${at}&q=\\..\\pay`;
+      const { pathname, search } = new URL(`http://origin.example${spelling}${query}`);
+      const resolved = pathname.replace(/%([0-9a-f]{2})/gi, (all, hex) => {
+        const letter = String.fromCharCode(parseInt(hex, 16));
+        return /[\w.~-]/.test(letter) ? letter : all;
+      });
+      const before = (await world.origin.targets()).length;
+      const answer = await world.send({ path: spelling + query, lines: [["Authorization", "Bearer ann"]], content: "x" });
+      const arrived = (await world.origin.targets()).slice(before);
+      if (/^\/(\.oncekey(\/|$)|\.well-known\/idempotency$)/.test(resolved)) {
+        assert.deepEqual(arrived, [], spelling);
+      } else if (resolved.startsWith("/pay/")) {
+        refusals++;
+        refused(answer, "key_missing");
+        assert.deepEqual(arrived, [], spelling);
+      } else {
+        assert.equal(answer.status, 201, `${spelling}: ${answer.brief}`);
+        assert.deepEqual(arrived, [pathname + search], spelling);
+      }
+    }
+    assert.ok(refusals >= 4, `${refusals} refusals`);
   });
 
   test("no answer: unknown, and it is not run again", async () => {

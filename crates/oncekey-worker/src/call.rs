@@ -77,6 +77,5 @@ async fn attempt_call(
     body: &JsValue,
 ) -> Result<Response, Failure> {
     let body = if body.is_null() { JsValue::UNDEFINED } else { body.clone() };
-    let init = RequestInit { headers: headers.into(), body, ..RequestInit::default() };
-    await_promise(stub()?.fetch_with(request, &init.to_js()?)?).await
+    await_promise(stub()?.fetch_with(request, &RequestInit::to_object(headers, body).to_js()?)?).await
 }

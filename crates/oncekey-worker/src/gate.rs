@@ -3,51 +3,86 @@
 use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
+    answer::refusal::Refusal,
     key::scoped::ScopedKey,
     policy::{InvalidPolicy, Policy},
 };
 use wasm_bindgen::JsValue;
 use worker::Env;
 
-use crate::platform::{
-    bindings::{self, Fetcher, Namespace},
-    failure::Failure,
-    origin::Origin,
+use crate::{
+    platform::{
+        bindings::{self, Fetcher, Namespace},
+        failure::Failure,
+        origin::Origin,
+    },
+    refusal::missing_origin,
 };
 
 /// The gate's configuration.
 pub struct Gate {
-    pub policy: Policy,
+    pub policy: Rc<Policy>,
     pub origin: Option<Origin>,
     keys: Option<Namespace>,
     machines: Option<Namespace>,
     env: Env,
 }
 
-/// Why the gate forwards nothing.
-pub struct Misconfigured(pub String);
+/// Why the gate forwards nothing: what is said of it.
+pub struct Misconfigured(pub Refusal);
 
 thread_local! {
     static GATE: RefCell<Option<Rc<Gate>>> = const { RefCell::new(None) };
+    /// The last policy that was read, beside its text.
+    static POLICY: RefCell<Option<(String, Rc<Policy>)>> = const { RefCell::new(None) };
+}
+
+/// The policy of a text. One isolate may see more than one, as where a test or another entrypoint hands it on.
+fn policy_of(text: String) -> Result<Rc<Policy>, Refusal> {
+    let known = POLICY.with_borrow(|last| last.as_ref().filter(|(known, _)| *known == text).map(|(_, p)| p.clone()));
+    if let Some(policy) = known {
+        return Ok(policy);
+    }
+    let invalid = |error: InvalidPolicy| Refusal::PolicyInvalid { message: error.to_string() };
+    let policy = Rc::new(text.parse::<Policy>().map_err(invalid)?);
+    POLICY.set(Some((text, policy.clone())));
+    Ok(policy)
+}
+
+fn misconfigured(message: &str) -> Refusal {
+    Refusal::Misconfigured { message: message.to_owned() }
 }
 
 impl Gate {
-    /// The gate of this isolate. The environment of an isolate never changes.
+    /// The gate of an environment; what is wrong with one is written to the log each time.
     pub fn of(env: &Env) -> Result<Rc<Self>, Misconfigured> {
-        if let Some(gate) = GATE.with_borrow(Clone::clone) {
+        let is_of_env = |gate: &Rc<Self>| AsRef::<JsValue>::as_ref(&gate.env) == AsRef::<JsValue>::as_ref(env);
+        if let Some(gate) = GATE.with_borrow(|gate| gate.as_ref().filter(|gate| is_of_env(gate)).cloned()) {
             return Ok(gate);
         }
-        let text = bindings::text_binding(env, "ONCEKEY").unwrap_or_default();
-        let policy: Policy = text.parse().map_err(|error: InvalidPolicy| Misconfigured(error.to_string()))?;
-        let gate = Rc::new(Self {
-            policy,
-            origin: Origin::of(env),
-            keys: bindings::object_binding(env, "KEYS"),
-            machines: bindings::object_binding(env, "MACHINES"),
-            env: env.clone(),
-        });
+        let gate = Self::new(env).map(Rc::new).map_err(|refusal| {
+            bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
+            Misconfigured(refusal)
+        })?;
         GATE.set(Some(gate.clone()));
         Ok(gate)
+    }
+
+    fn new(env: &Env) -> Result<Self, Refusal> {
+        let policy = policy_of(bindings::text_binding(env, "ONCEKEY").unwrap_or_default())?;
+        let keys = bindings::object_binding(env, "KEYS", "getByName");
+        let machines = bindings::object_binding(env, "MACHINES", "getByName");
+        let origin = Origin::of(env);
+        if keys.is_none() {
+            return Err(misconfigured("KEYS has to be bound to the class KeyObject."));
+        }
+        if machines.is_none() && !policy.machines.is_empty() {
+            return Err(misconfigured("The policy has machines: MACHINES has to be bound to the class MachineObject."));
+        }
+        if origin.is_none() {
+            return Err(missing_origin());
+        }
+        Ok(Self { policy, origin, keys, machines, env: env.clone() })
     }
 
     /// A new stub of the key's object.

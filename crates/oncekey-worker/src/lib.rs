@@ -5,8 +5,8 @@
 //! | room | what happens there | who uses it |
 //! |---|---|---|
 //! | `platform` | JavaScript's values: bindings, header lists, messages, streams, the origin, the clock | all |
+//! | `refusal` | refusals in the form that their reader takes | all below |
 //! | `gate` | what an isolate knows: the policy, the bindings | all below |
-//! | `refusal` | refusals in the form that their reader takes | front, object, entity |
 //! | `call` | calls to objects, made again where that is safe | front, exchange, entity |
 //! | `exchange` | items under way, at most so many at once | front, queue |
 //! | `fault` | traps on demand, in builds for tests | front, object |
@@ -57,9 +57,9 @@ use crate::{
 pub async fn fetch_front(request: Request, env: Env, page_module: JsValue) -> Result<Response, JsValue> {
     let gate = match Gate::of(&env) {
         Ok(gate) => gate,
-        Err(Misconfigured(message)) => {
+        Err(Misconfigured(refusal)) => {
             let audience = refusal::audience_of(&Policy::default(), &fields(&request));
-            return Ok(message::own_response(Refusal::PolicyInvalid { message }.render(&audience, None))?);
+            return Ok(message::own_response(refusal.render(&audience, None))?);
         }
     };
     Ok(front::fetch(&gate, &request, &page_module).await?)
@@ -107,7 +107,7 @@ pub async fn alarm_machine_object(ctx: Ctx, env: Env) -> Result<(), JsValue> {
 
 /// The gate, where nobody can be told that its policy is wrong: whatever there is has to come again.
 fn configured(env: &Env) -> Result<Rc<Gate>, JsValue> {
-    Gate::of(env).map_err(|Misconfigured(message)| JsValue::from_str(&message))
+    Gate::of(env).map_err(|Misconfigured(refusal)| JsValue::from_str(&refusal.to_string()))
 }
 
 fn fields(request: &Request) -> Fields {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
 use oncekey::{
-    queue::{QUEUE_HOST, Receipt, attempt_of_message, read_receipt, redelivery_delay},
+    queue::{QUEUE_HOST, Receipt, attempt_of_message, content_of_text, read_receipt, redelivery_delay},
     stored::request::StoredRequest,
 };
 use wasm_bindgen::JsCast;
@@ -12,13 +12,19 @@ use wasm_bindgen::JsCast;
 use crate::{
     exchange::Exchange,
     gate::Gate,
-    platform::clock::{self, random_fraction},
+    platform::{
+        bindings::log_error,
+        clock::{self, random_fraction},
+    },
 };
 
 /// Sends each message of a queue's batch; gives for each the seconds after which it is to come again, 0 where it is
 /// done with. `messages`: id, content where there is any, and how often it was delivered.
 pub async fn consume_batch(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
     let later = |attempts: u32, retry_after: u64| redelivery_delay(attempts, random_fraction(), retry_after);
+    if gate.policy.queue(name).is_none() {
+        log_error(&format!("oncekey: the policy names no queue {name:?}: its messages are retried and none is sent"));
+    }
     let mut delays = Vec::new();
     let mut attempts = Vec::new();
     let mut exchange = Exchange::new(gate.clone(), 0);
@@ -30,7 +36,7 @@ pub async fn consume_batch(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<
         delays.push(later(count, 0));
         let content = each.get(1);
         let bytes = match content.as_string() {
-            Some(text) => text.into_bytes(),
+            Some(text) => content_of_text(&text).into_bytes(),
             None => content.dyn_into::<Uint8Array>().map(|bytes| bytes.to_vec()).unwrap_or_default(),
         };
         let id = each.get(0).as_string().unwrap_or_default();

@@ -33,7 +33,5 @@ pub fn refusal_response(
 
 /// The refusal of a gate that was deployed without an origin.
 pub fn missing_origin() -> Refusal {
-    Refusal::PolicyInvalid {
-        message: "The gate has no origin: bind ORIGIN to a service, or set it to a URL.".to_owned(),
-    }
+    Refusal::Misconfigured { message: "ORIGIN has to be bound to a service, or be the URL of a web origin.".to_owned() }
 }

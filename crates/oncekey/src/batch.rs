@@ -184,13 +184,13 @@ fn item_fields(fields: &Fields) -> Fields {
     Fields::new(kept)
 }
 
-/// The list in a batch's content, as written.
+/// The list in a batch's content, as written. `most`: how many items it may have.
 ///
 /// ```
 /// use oncekey::{batch::items_of, json::select::list_elements};
 ///
 /// let content = br#"{"orders": [{"id": 1}, {"id": 2}]}"#;
-/// let list = items_of(Some("application/json"), None, content, &["orders".to_owned()])?;
+/// let list = items_of(Some("application/json"), None, content, &["orders".to_owned()], 1000)?;
 /// let elements: Vec<&str> = list_elements(list).into_iter().flatten().collect();
 /// assert_eq!(elements, [r#"{"id": 1}"#, r#"{"id": 2}"#]);
 /// # Ok::<(), oncekey::answer::refusal::Refusal>(())
@@ -200,6 +200,7 @@ pub fn items_of<'t>(
     content_encoding: Option<&str>,
     bytes: &'t [u8],
     items: &[String],
+    most: u64,
 ) -> Result<&'t str, Refusal> {
     let invalid = |message: String| Refusal::ContentInvalid { message };
     if !may_hold_json(content_type, content_encoding) {
@@ -207,7 +208,14 @@ pub fn items_of<'t>(
     }
     let text = json_text(bytes).map_err(|not_json| invalid(not_json.to_string()))?;
     match select(text, items) {
-        Selected::Value(list) if list_elements(list).is_some() => Ok(list),
+        Selected::Value(list) if let Some(elements) = list_elements(list) => {
+            let most_here = usize::try_from(most).unwrap_or(usize::MAX);
+            // No more of them are counted than it takes to know.
+            if elements.take(most_here.saturating_add(1)).count() > most_here {
+                return Err(Refusal::TooManyItems { limit: most });
+            }
+            Ok(list)
+        }
         _ => Err(invalid(["There has to be one list at \"", &pointer_text(items), "\" of the content."].concat())),
     }
 }

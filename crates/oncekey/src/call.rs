@@ -20,19 +20,25 @@ pub struct CallFault {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallHistory {
     failed: bool,
-    seen: bool,
+    in_doubt: bool,
 }
 
 /// What a request that has no answer from its object can rely on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallFailure {
-    /// The object is out of reach and has seen nothing: the request may go elsewhere.
+    /// The object has seen nothing, and that is known: the request may go elsewhere.
     Unreached,
     /// The object may have run the effect: nobody else may.
     InDoubt,
     /// The object runs code that does not understand what it was asked, and has done nothing. What it remembers of the
     /// key counts all the same: nobody else may run the effect.
     NotUnderstood,
+}
+
+impl CallFault {
+    fn is_known_unseen(self) -> bool {
+        self.overloaded && !self.remote && !self.reset
+    }
 }
 
 impl fmt::Display for CallFailure {
@@ -51,6 +57,11 @@ impl CallHistory {
     /// Takes note of a failed call. `None`: the same call is made once more, on a new stub; the object decides, so that
     /// a repeat is a duplicate like any other.
     ///
+    /// In doubt is the default: a failure says nothing of how far the call came, unless its flags do. The one kind that
+    /// is known not to have arrived is a call that was refused for the load ("the Durable Object is overloaded", in
+    /// Cloudflare's documentation of error handling), and only where the exception is not the object's own (`remote`)
+    /// and no object was reset under it.
+    ///
     /// ```
     /// use oncekey::call::{CallFailure, CallFault, CallHistory};
     ///
@@ -62,10 +73,10 @@ impl CallHistory {
     pub fn note_failure(&mut self, fault: CallFault) -> Option<CallFailure> {
         let again = fault.retryable && !fault.overloaded && !self.failed;
         self.failed = true;
-        self.seen |= !fault.overloaded && (fault.retryable || fault.remote || fault.reset);
+        self.in_doubt |= !fault.is_known_unseen();
         if again {
             return None;
         }
-        Some(if self.seen { CallFailure::InDoubt } else { CallFailure::Unreached })
+        Some(if self.in_doubt { CallFailure::InDoubt } else { CallFailure::Unreached })
     }
 }

@@ -36,7 +36,7 @@ pub enum Receipt {
 /// |---|---|
 /// | executed: done or declined | taken |
 /// | replayed; completed, but not kept (409 and refused) | taken |
-/// | executed: never consumes, ambiguous | again |
+/// | executed: never consumes (307 and 308 too), ambiguous | again |
 /// | in progress, mismatch, unknown, any other refusal, none | again |
 ///
 /// ```
@@ -44,6 +44,7 @@ pub enum Receipt {
 ///
 /// assert_eq!(read_receipt(201, Some("executed")), Receipt::Taken);
 /// assert_eq!(read_receipt(503, Some("executed")), Receipt::Again);
+/// assert_eq!(read_receipt(308, Some("executed")), Receipt::Again);
 /// ```
 pub fn read_receipt(status: u16, word: Option<&str>) -> Receipt {
     let is_taken = match word {
@@ -57,22 +58,47 @@ pub fn read_receipt(status: u16, word: Option<&str>) -> Receipt {
     if is_taken { Receipt::Taken } else { Receipt::Again }
 }
 
-/// A queue's message as an attempt. Its key is the string at the queue's pointer, else the message's id. `None` for a
-/// message that is never sent: its content is no JSON, or what should be its key is none, so that a second delivery
-/// could not be told from it.
+/// The largest whole number that every JSON reader takes for itself (RFC 8259 §6), so that its digits are its key.
+const LARGEST: u64 = 9_007_199_254_740_991;
+
+/// A message's text as its content: where the body is a text that is JSON itself, that JSON. `text`: the body as JSON.
+///
+/// ```
+/// use oncekey::queue::content_of_text;
+///
+/// assert_eq!(content_of_text(r#""{\"id\": 7}""#), r#"{"id": 7}"#);
+/// assert_eq!(content_of_text(r#""no JSON""#), r#""no JSON""#);
+/// ```
+pub fn content_of_text(text: &str) -> String {
+    string_value(text).filter(|held| json_text(held.as_bytes()).is_ok()).unwrap_or_else(|| text.to_owned())
+}
+
+/// The key that a value says: a text, or a whole number by its digits, so that 7 and "7" are one key.
+fn key_of_value(value: &str) -> Option<Key> {
+    let digits = || value.parse::<i64>().ok().filter(|number| number.unsigned_abs() <= LARGEST);
+    let text = string_value(value).or_else(|| digits().map(|number| number.to_string()))?;
+    Key::from_content(&text).ok()
+}
+
+/// A queue's message as an attempt.
+///
+/// | at the queue's pointer | key |
+/// |---|---|
+/// | a text; a whole number within ±(2^53−1) | that |
+/// | nothing, or the queue has no pointer | the message's id, in a space of its own |
+/// | anything else, or two values | none |
+///
+/// `None` for a message that is never sent: its content is no JSON, or what should be its key is none, so that a second
+/// delivery could not be told from it.
 pub fn attempt_of_message(policy: &Policy, queue: &Queue, id: &str, content: &[u8]) -> Option<Attempt> {
     let text = json_text(content).ok()?;
-    let held = match &queue.key {
-        None => None,
-        Some(pointer) => match select(text, pointer) {
-            Selected::Nothing => None,
-            Selected::Value(value) => string_value(value),
-            Selected::Twice => return None,
-        },
+    let (space, key) = match queue.key.as_ref().map_or(Selected::Nothing, |pointer| select(text, pointer)) {
+        Selected::Nothing => ("queue message", Key::from_content(id).ok()?),
+        Selected::Value(value) => ("queue", key_of_value(value)?),
+        Selected::Twice => return None,
     };
     let mut scope = Scope::new("");
-    scope.add("queue", &queue.name);
-    let key = Key::from_content(held.as_deref().unwrap_or(id)).ok()?;
+    scope.add(space, &queue.name);
     let scoped_key = ScopedKey::derive(&scope, &key).ok()?;
     let terms = Terms::of_queue(policy, queue);
     Some(Attempt::of_json(policy, scoped_key, &queue.path, content, &[], terms))

@@ -59,12 +59,50 @@ export class KeyObject extends Kept {
   }
 }
 
+/** How often each request's object was called, by the request's name. @type {Map<string, number>} */
+const called = new Map();
+
+/**
+ * Lets the calls of a request to its object fail as its field `x-calls` says: a name of its own, then a word for each call.
+ * A word is the flags of the exception, `o`verloaded, re`t`ryable, re`m`ote, `r`eset; after a `+` the call arrives before.
+ * @param {any} objects
+ */
+const fragile = (objects) => ({
+  /** @param {string} name */
+  getByName(name) {
+    const stub = objects.getByName(name);
+    return {
+      /** @param {Request} request @param {RequestInit} init */
+      async fetch(request, init) {
+        const [id, ...words] = (new Headers(init.headers).get("x-calls") ?? "").split(" ");
+        const count = called.get(id) ?? 0;
+        if (id) called.set(id, count + 1);
+        const word = words[count];
+        if (word === undefined) return stub.fetch(request, init);
+        if (word.startsWith("+")) await (await stub.fetch(request, init)).arrayBuffer();
+        const [overloaded, retryable, remote, durableObjectReset] = ["o", "t", "m", "r"].map((flag) => word.includes(flag));
+        throw Object.assign(new Error("the call fails"), { overloaded, retryable, remote, durableObjectReset });
+      },
+    };
+  },
+});
+
+/** @type {any} */
+let changed;
+
 export default {
   /** @param {Request} request @param {any} env */
   async fetch(request, env) {
     const url = new URL(request.url);
     if (url.pathname === "/.test/spy") return Response.json({ ...spy });
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
-    return key ? env.KEYS.getByName(key).fetch(request) : gate.fetch(request, env);
+    if (key) return env.KEYS.getByName(key).fetch(request);
+    changed ??= { ...env, KEYS: fragile(env.KEYS) };
+    const given = request.headers.get("x-env");
+    if (given === null) return gate.fetch(request, changed);
+    const other = { ...changed, ...JSON.parse(given) };
+    // As `ctx.exports.NAME` is: a function that has a service's methods.
+    if (other.ORIGIN === "loopback") other.ORIGIN = Object.assign(() => {}, { fetch: env.ORIGIN.fetch.bind(env.ORIGIN) });
+    return gate.fetch(request, other);
   },
 };

@@ -22,23 +22,31 @@ use crate::{
     },
 };
 
+/// Where a batch's list is, and how many items it may have.
+pub struct BatchList<'a> {
+    pub items: &'a [String],
+    pub max_items: u64,
+}
+
 /// Sends each element of a batch's list alone, and answers with what came of each, in the list's order.
 pub async fn answer_batch(
     incoming: &Incoming<'_>,
     route: &Route,
-    place: (&[String], (&[String], &str)),
+    list: BatchList<'_>,
+    item: (&[String], &str),
     parts: &UrlParts<'_>,
 ) -> Result<Response, Stop> {
     let policy = &incoming.gate.policy;
     let IncomingContent::Whole(_, bytes) = incoming.read_content(true, policy.max_content).await? else {
         return Err(Refusal::ContentTooLarge { limit: policy.max_content }.into());
     };
-    let (items, item) = place;
+    let BatchList { items, max_items } = list;
     let (kind, coding) = (incoming.fields.get("content-type"), incoming.fields.get("content-encoding"));
-    items_of(kind, coding, &bytes, items)?;
+    items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
     let plan = BatchPlan::new(policy, route, item, incoming.caller_scope(parts), &origin, &incoming.fields);
-    let run = BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), bytes, patience: route.lease };
+    let run =
+        BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
     let answer = message::new_response(207, batch_head(), &pipe.readable)?;
     wasm_bindgen_futures::spawn_local(run.send_items(CallerStream::to_caller(pipe.writer)));
@@ -49,6 +57,7 @@ struct BatchRun {
     gate: Rc<Gate>,
     plan: BatchPlan,
     items: Vec<String>,
+    max_items: u64,
     bytes: Vec<u8>,
     /// Seconds that a caller may take nothing.
     patience: u32,
@@ -57,7 +66,7 @@ struct BatchRun {
 impl BatchRun {
     async fn send_items(self, mut out: CallerStream) {
         let policy = &self.gate.policy;
-        let whole = items_of(Some("application/json"), None, &self.bytes, &self.items);
+        let whole = items_of(Some("application/json"), None, &self.bytes, &self.items, self.max_items);
         let mut rest = whole.ok().and_then(list_elements);
         let mut exchange = Exchange::new(self.gate.clone(), policy.max_stored);
         let mut ready: Vec<(usize, String)> = Vec::new();

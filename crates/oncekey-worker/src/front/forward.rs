@@ -1,7 +1,10 @@
 //! Requests that pass: sent on as they are, and their answers back.
 
 use oncekey::{
-    answer::{refusal::Refusal, word::StatusWord},
+    answer::{
+        refusal::Refusal,
+        word::{BypassReason, StatusWord},
+    },
     http::negotiate,
 };
 use wasm_bindgen::JsValue;
@@ -16,21 +19,31 @@ use crate::{
 impl Incoming<'_> {
     /// Sends the request on and its answer back, both as they are but for the gate's own fields.
     pub async fn pass_on(&self, word: Option<StatusWord>, body: Option<&JsValue>) -> Result<Response, Stop> {
-        let response = self.send_to_origin(body).await?;
+        let reason = match word {
+            Some(StatusWord::Bypassed(reason)) => reason,
+            _ => BypassReason::NoKey,
+        };
+        let response = self.send_to_origin(reason, body).await?;
+        // A status that the platform reads but does not write, such as 999, is an answer that cannot be passed on.
+        let status = Some(response.status());
+        let with_open_head = || {
+            let unreadable = |_| Stop::Refuse(Refusal::UnansweredUnprotected { reason, status });
+            message::with_open_head(&response).map_err(unreadable)
+        };
         if let Some(word) = word {
-            let response = message::with_open_head(&response)?;
+            let response = with_open_head()?;
             head::set_status(&response.headers(), word)?;
             return Ok(response);
         }
         if head::has_own(&response.headers()) {
-            let response = message::with_open_head(&response)?;
+            let response = with_open_head()?;
             head::remove_own(&response.headers());
             return Ok(response);
         }
         Ok(response)
     }
 
-    async fn send_to_origin(&self, body: Option<&JsValue>) -> Result<Response, Stop> {
+    async fn send_to_origin(&self, reason: BypassReason, body: Option<&JsValue>) -> Result<Response, Stop> {
         let Some(origin) = &self.gate.origin else {
             return Err(missing_origin().into());
         };
@@ -43,8 +56,7 @@ impl Incoming<'_> {
         }
         match await_promise(origin.fetch(self.request, init)?).await {
             Ok(response) => Ok(response),
-            // Without a key nothing is promised; with none in flight either, the caller may try again.
-            Err(_) => Err(Refusal::OriginUnanswered { status: None }.into()),
+            Err(_) => Err(Refusal::UnansweredUnprotected { reason, status: None }.into()),
         }
     }
 

@@ -36,7 +36,7 @@ impl Incoming<'_> {
         let method = self.request.method();
         let parts = target::split_url(&url);
         let path = target::routing_path(parts.path);
-        if service::is_own_path(&path) {
+        if target::is_own_path(&path) {
             return service::answer_service(self, &method, &path, &parts, page_module).await;
         }
         if method == "OPTIONS" {

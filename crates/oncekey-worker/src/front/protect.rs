@@ -23,7 +23,7 @@ use web_sys::Response;
 use crate::{
     fault,
     front::{
-        batch,
+        batch::{self, BatchList},
         incoming::{Incoming, IncomingContent, Stop},
     },
     platform::{failure::Failure, head, message},
@@ -33,8 +33,9 @@ impl Incoming<'_> {
     pub async fn protect_request(&self, route: &Route, method: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
-        if let Mode::Batch { items, item_key, item_path } = &route.mode {
-            return batch::answer_batch(self, route, (items, (item_key, item_path)), parts).await;
+        if let Mode::Batch { items, item_key, item_path, max_items } = &route.mode {
+            let list = BatchList { items, max_items: *max_items };
+            return batch::answer_batch(self, route, list, (item_key, item_path), parts).await;
         }
         let header = self.fields.get(&policy.header);
         let content_type = self.fields.get("content-type");

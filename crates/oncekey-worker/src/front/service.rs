@@ -3,7 +3,12 @@
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
     errand::{Errand, MAX_PEEK_WAIT},
-    http::{credentials::is_secret, lines::HeaderLines, percent::decode_segment, target::UrlParts},
+    http::{
+        credentials::is_secret,
+        lines::HeaderLines,
+        percent::decode_segment,
+        target::{POLICY_PATH, UrlParts},
+    },
     key::{Key, scoped::ScopedKey},
 };
 use wasm_bindgen::JsValue;
@@ -17,18 +22,11 @@ use crate::{
     platform::message,
 };
 
-const POLICY: &str = "/.well-known/idempotency";
-
 const MODULE: &str = "/.oncekey/oncekey.js";
 
 const KEYS: &str = "/.oncekey/keys/";
 
 const MACHINES: &str = "/.oncekey/machines/";
-
-/// Whether a path is the gate's own and never forwarded.
-pub fn is_own_path(path: &str) -> bool {
-    path == POLICY || path == "/.oncekey" || path.starts_with("/.oncekey/")
-}
 
 /// Answers a request to one of the gate's own paths.
 pub async fn answer_service(
@@ -39,7 +37,7 @@ pub async fn answer_service(
     page_module: &JsValue,
 ) -> Result<Response, Stop> {
     let read = matches!(method, "GET" | "HEAD");
-    if path == POLICY {
+    if path == POLICY_PATH {
         return if read {
             Ok(message::own_response(GateAnswer::policy(incoming.gate.policy.published()))?)
         } else {

@@ -78,8 +78,9 @@ impl Object {
             None => return self.store.clear(),
         };
         self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery.clone()), now))?;
-        let (found, answer, bytes) =
-            self.probe_origin(&message::request_of_stored(&head)?, &delivery.attempt, &path).await;
+        let (found, answer, bytes) = self
+            .probe_origin(&message::request_of_stored(&head)?, &delivery.attempt, &path, delivery.claim.lease_until)
+            .await;
         let kept =
             if bytes.is_some() { KeptReply::Whole(answer) } else { KeptReply::Tombstone { status: answer.status } };
         let row = self.store.load()?;

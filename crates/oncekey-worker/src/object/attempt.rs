@@ -59,14 +59,14 @@ impl Object {
                     waited = true;
                 }
                 Decision::Refuse { refusal, expires } => return self.refuse(request, &refusal, expires),
-                Decision::Probe { path } => {
+                Decision::Probe { path, lease_until } => {
                     // Read before, so that a claim is stored and run without an await between.
                     let body = match content.take() {
                         Some(body) => body,
                         None => read_request(request).await?,
                     };
                     let asked = record;
-                    let (found, head, bytes) = self.probe_origin(request, attempt, &path).await;
+                    let (found, head, bytes) = self.probe_origin(request, attempt, &path, lease_until).await;
                     let kept = if bytes.is_some() {
                         KeptReply::Whole(head)
                     } else {

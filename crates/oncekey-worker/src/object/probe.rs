@@ -9,7 +9,7 @@ use oncekey::{
     decide::attempt::ProbeResult,
     errand::ERRAND,
     http::{
-        fields::{Fields, content_fields},
+        fields::{Fields, is_left_out_of_probe},
         target::split_url,
     },
     stored::attempt::Attempt,
@@ -19,20 +19,21 @@ use worker::Delay;
 
 use crate::{
     object::context::Object,
-    platform::{bindings::await_promise, failure::Failure, head, init::RequestInit, message},
+    platform::{bindings::await_promise, clock::now_millis, failure::Failure, head, init::RequestInit, message},
 };
 
 impl Object {
-    /// Asks the origin what became of the effect. The content is there where it is small enough to keep.
+    /// Asks the origin what became of the effect of the execution whose lease ends then. The content is there where it is small enough to keep.
     pub async fn probe_origin(
         &self,
         request: &Request,
         attempt: &Attempt,
         path: &str,
+        lease_until: u64,
     ) -> (ProbeResult, ReplyHead, Option<Uint8Array>) {
         let seconds = attempt.terms.lease.min(attempt.terms.patience);
         let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
-        let asked = self.fetch_probe(request, attempt, path);
+        let asked = self.fetch_probe(request, attempt, path, lease_until);
         futures_util::pin_mut!(asked);
         match select(asked, timer).await {
             Either::Left((Ok(Some(found)), _)) => found,
@@ -47,12 +48,13 @@ impl Object {
         request: &Request,
         attempt: &Attempt,
         path: &str,
+        lease_until: u64,
     ) -> Result<Option<(ProbeResult, ReplyHead, Option<Uint8Array>)>, Failure> {
         let Some(origin) = &self.gate.origin else {
             return Ok(None);
         };
         let headers = head::open_copy(&request.headers())?;
-        for name in content_fields() {
+        for (name, _) in Fields::new(head::pairs(&headers)).pairs().filter(|(name, _)| is_left_out_of_probe(name)) {
             headers.delete(name)?;
         }
         headers.delete(ERRAND)?;
@@ -61,8 +63,9 @@ impl Object {
         let url = request.url();
         let parts = split_url(&url);
         let question = message::new_request(&format!("{}://{}{path}", parts.scheme, parts.host), &init)?;
+        let asked = now_millis();
         let response: Response = await_promise(origin.fetch(&question, RequestInit::to_origin())?).await?;
-        let found = ProbeResult::of(Some(response.status()));
+        let found = ProbeResult::of(Some(response.status()), asked, lease_until);
         let head = ReplyHead::keep(response.status(), &Fields::new(head::pairs(&response.headers())));
         let buffer: ArrayBuffer = await_promise(response.array_buffer()?).await?;
         let bytes = Uint8Array::new(&buffer);

@@ -75,6 +75,10 @@ extern "C" {
     #[wasm_bindgen(method, catch, js_name = fetch)]
     pub fn fetch_with(this: &Fetcher, request: &Request, init: &JsValue) -> Result<Promise, JsValue>;
 
+    /// Writes a line for the operator.
+    #[wasm_bindgen(js_namespace = console, js_name = error)]
+    pub fn log_error(line: &str);
+
     #[wasm_bindgen(js_name = Promise)]
     type AnyPromise;
     #[wasm_bindgen(method, js_name = catch)]
@@ -90,10 +94,12 @@ pub async fn await_promise<T: JsCast>(promise: Promise) -> Result<T, Failure> {
     Ok(value.unchecked_into())
 }
 
-/// A binding that is an object, of the type that its name promises.
-pub fn object_binding<T: JsCast>(env: &Env, name: &str) -> Option<T> {
+/// A binding that is an object with that method, of the type that its name promises. A loopback export
+/// (`ctx.exports.NAME`) is a function that has the methods of a service.
+pub fn object_binding<T: JsCast>(env: &Env, name: &str, method: &str) -> Option<T> {
     let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
-    value.is_object().then(|| value.unchecked_into())
+    let is_fit = || js_sys::Reflect::get(&value, &JsValue::from_str(method)).is_ok_and(|found| found.is_function());
+    ((value.is_object() || value.is_function()) && is_fit()).then(|| value.unchecked_into())
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

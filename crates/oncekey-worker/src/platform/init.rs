@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_wasm_bindgen::{preserve, to_value};
 use wasm_bindgen::JsValue;
+use web_sys::Headers;
 
 use crate::platform::failure::Failure;
 
@@ -37,6 +38,12 @@ impl RequestInit {
     /// How the origin is asked: redirects are its answer, and codings are not ours to undo.
     pub fn to_origin() -> Self {
         Self { redirect: Some(MANUAL), encode_response_body: Some(MANUAL), ..Self::default() }
+    }
+
+    /// How an object is asked: a redirect that the origin answered with is the answer. A request that the gate made would
+    /// follow it back to the object otherwise, which has no errand then (Fetch §5.4: `redirect` is `follow` unless told).
+    pub fn to_object(headers: &Headers, body: JsValue) -> Self {
+        Self { headers: headers.into(), body, redirect: Some(MANUAL), ..Self::default() }
     }
 
     /// As the platform takes it.

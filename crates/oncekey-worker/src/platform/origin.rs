@@ -1,11 +1,16 @@
 //! The origin: where effects run.
 
 use js_sys::Promise;
-use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use oncekey::http::target::{is_web_origin, split_url, target_to_send};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 use web_sys::Request;
 use worker::Env;
 
-use crate::platform::{bindings::Fetcher, failure::Failure, init::RequestInit};
+use crate::platform::{
+    bindings::{Fetcher, object_binding},
+    failure::Failure,
+    init::RequestInit,
+};
 
 #[wasm_bindgen]
 extern "C" {
@@ -27,10 +32,10 @@ impl Origin {
     pub fn of(env: &Env) -> Option<Self> {
         let value = js_sys::Reflect::get(env, &JsValue::from_str("ORIGIN")).ok()?;
         let Some(url) = value.as_string() else {
-            return value.is_object().then(|| Self::Service(value.unchecked_into()));
+            return object_binding(env, "ORIGIN", "fetch").map(Self::Service);
         };
         let url = url.trim_end_matches('/');
-        (!oncekey::http::target::split_url(url).scheme.is_empty()).then(|| Self::Url(url.to_owned()))
+        is_web_origin(&split_url(url)).then(|| Self::Url(url.to_owned()))
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
@@ -39,7 +44,7 @@ impl Origin {
             Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
             Self::Url(base) => {
                 let url = request.url();
-                let path = oncekey::http::target::split_url(&url).path_and_query;
+                let path = target_to_send(&split_url(&url));
                 init.method = Some(request.method());
                 if init.headers.is_undefined() {
                     init.headers = request.headers().into();

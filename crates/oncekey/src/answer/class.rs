@@ -3,11 +3,12 @@
 /// What a status tells about the effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusClass {
-    /// 2xx, 3xx: it happened, or will.
+    /// 2xx, 3xx but those below: it happened, or will.
     Done,
     /// 4xx but those below: it was refused.
     Declined,
-    /// The request was not taken, for a reason that is not its own: it may come again.
+    /// The request was not taken, for a reason that is not its own: it may come again. 307 and 308 are among them: the
+    /// same method and content are to be sent to another place (RFC 9110 §15.4.8, §15.4.9), with the same key.
     NeverConsumes,
     /// A proxy says that it did not reach the origin.
     NeverReached,
@@ -29,11 +30,24 @@ pub enum StatusClass {
 pub fn classify(status: u16) -> StatusClass {
     match status {
         408 | 502 | 504 | 520 | 522 | 524 => StatusClass::Unanswered,
-        401 | 403 | 407 | 425 | 429 | 503 => StatusClass::NeverConsumes,
+        307 | 308 | 401 | 403 | 407 | 425 | 429 | 503 => StatusClass::NeverConsumes,
         521 | 523 | 525 | 526 | 530 => StatusClass::NeverReached,
         200..=399 => StatusClass::Done,
         400..=499 => StatusClass::Declined,
         500..=599 => StatusClass::Ambiguous,
         _ => StatusClass::Unanswered,
     }
+}
+
+/// Whether a status ends a delivery without an effect. 307 and 308 do as well as what is declined: there is no caller who
+/// would follow them, and the gate follows none.
+///
+/// ```
+/// use oncekey::answer::class::declines_delivery;
+///
+/// assert!(declines_delivery(404) && declines_delivery(308));
+/// assert!(!declines_delivery(302) && !declines_delivery(429));
+/// ```
+pub fn declines_delivery(status: u16) -> bool {
+    matches!(status, 307 | 308) || classify(status) == StatusClass::Declined
 }

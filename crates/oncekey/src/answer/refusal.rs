@@ -5,7 +5,10 @@ use std::{error::Error, fmt};
 use serde::Serialize;
 
 use crate::{
-    answer::{own::GateAnswer, word::StatusWord},
+    answer::{
+        own::GateAnswer,
+        word::{BypassReason, StatusWord},
+    },
     http::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, STATUS},
@@ -45,16 +48,28 @@ pub enum Refusal {
         /// The status that said so.
         status: Option<u16>,
     },
-    /// No answer, and the next attempt may run.
+    /// No answer, and the next attempt may run: the route says that the origin itself honours the key.
     OriginUnanswered {
         /// The origin's status, where there was one.
         status: Option<u16>,
     },
-    /// The objects cannot be reached.
+    /// No answer that can be passed on, of a request that is not protected: nobody will know what became of it.
+    UnansweredUnprotected {
+        /// Why it is not protected.
+        reason: BypassReason,
+        /// The origin's status, where there was one.
+        status: Option<u16>,
+    },
+    /// The objects cannot be reached, or gave no answer: what the request did is not said.
     StoreUnavailable,
     /// The content is over the limit.
     ContentTooLarge {
         /// Bytes.
+        limit: u64,
+    },
+    /// A batch of too many items.
+    TooManyItems {
+        /// How many are taken.
         limit: u64,
     },
     /// The content did not arrive in full.
@@ -62,6 +77,11 @@ pub enum Refusal {
     /// The operator's policy is wrong.
     PolicyInvalid {
         /// What is wrong, and where.
+        message: String,
+    },
+    /// The operator's deployment is wrong: a binding is missing or unfit.
+    Misconfigured {
+        /// Which, and what it has to be: a sentence.
         message: String,
     },
     /// The content is not what is taken here.
@@ -105,9 +125,10 @@ impl Refusal {
             | Self::ReplyUnavailable { .. }
             | Self::StateConflict { .. }
             | Self::StillRunning => 409,
-            Self::ContentTooLarge { .. } => 413,
+            Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => 413,
             Self::Reused => 422,
-            Self::PolicyInvalid { .. } => 500,
+            Self::PolicyInvalid { .. } | Self::Misconfigured { .. } => 500,
+            Self::UnansweredUnprotected { .. } => 502,
             Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
             Self::OriginUnanswered { .. } => 504,
         }
@@ -123,11 +144,12 @@ impl Refusal {
             Self::OutcomeUnknown { .. } => "outcome_unknown",
             Self::ReplyUnavailable { .. } => "reply_unavailable",
             Self::OriginUnreachable { .. } => "origin_unreachable",
-            Self::OriginUnanswered { .. } => "origin_unanswered",
+            Self::OriginUnanswered { .. } | Self::UnansweredUnprotected { .. } => "origin_unanswered",
             Self::StoreUnavailable => "store_unavailable",
-            Self::ContentTooLarge { .. } => "content_too_large",
+            Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => "content_too_large",
             Self::ContentIncomplete => "content_incomplete",
             Self::PolicyInvalid { .. } => "policy_invalid",
+            Self::Misconfigured { .. } => "gate_misconfigured",
             Self::ContentInvalid { .. } => "content_invalid",
             Self::StateConflict { .. } => "state_conflict",
             Self::NoSuchEndpoint => "no_such_endpoint",
@@ -143,6 +165,7 @@ impl Refusal {
         match self {
             Self::InProgress { .. } => StatusWord::InProgress,
             Self::Reused => StatusWord::Mismatch,
+            Self::UnansweredUnprotected { reason, .. } => StatusWord::Bypassed(*reason),
             Self::OutcomeUnknown { .. } => StatusWord::Unknown,
             _ => StatusWord::Refused,
         }
@@ -168,11 +191,12 @@ impl Refusal {
             Self::OutcomeUnknown { .. } => "The outcome is unknown",
             Self::ReplyUnavailable { .. } => "The answer was not kept",
             Self::OriginUnreachable { .. } => "The origin was not reached",
-            Self::OriginUnanswered { .. } => "The origin did not answer",
+            Self::OriginUnanswered { .. } | Self::UnansweredUnprotected { .. } => "The origin did not answer",
             Self::StoreUnavailable => "The store cannot be reached",
-            Self::ContentTooLarge { .. } => "The content is too large",
+            Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => "The content is too large",
             Self::ContentIncomplete => "The content did not arrive in full",
             Self::PolicyInvalid { .. } => "The policy is invalid",
+            Self::Misconfigured { .. } => "The gate is misconfigured",
             Self::ContentInvalid { .. } => "The content is invalid",
             Self::StateConflict { .. } => "The state does not allow it",
             Self::NoSuchEndpoint => "No such endpoint",
@@ -186,10 +210,17 @@ impl Refusal {
     fn detail(&self) -> String {
         let said = |status: &Option<u16>| status.map_or_else(String::new, |s| format!(" The origin's status was {s}."));
         match self {
-            Self::KeyMissing => "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned(),
+            Self::KeyMissing => {
+                "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned()
+            }
             Self::KeyInvalid(why) => format!("{why} Nothing was run."),
-            Self::InProgress { .. } => "The first request with this key has not ended. Try again later with the same key.".to_owned(),
-            Self::Reused => "This key was first used with another request. Nothing was run. Use a new key for a new request.".to_owned(),
+            Self::InProgress { .. } => {
+                "The first request with this key has not ended. Try again later with the same key.".to_owned()
+            }
+            Self::Reused => {
+                "This key was first used with another request. Nothing was run. Use a new key for a new request."
+                    .to_owned()
+            }
             Self::OutcomeUnknown { status } => format!(
                 "The request with this key may or may not have taken effect, and it is not run again.{} Look at the resource before you use a new key.",
                 said(status)
@@ -197,15 +228,27 @@ impl Refusal {
             Self::ReplyUnavailable { status } => format!(
                 "The request with this key was completed with status {status}, but its answer was too large to keep. It is not run again."
             ),
-            Self::OriginUnreachable { status } => format!("Nothing was run.{} Try again later with the same key.", said(status)),
+            Self::OriginUnreachable { status } => {
+                format!("Nothing was run.{} Try again later with the same key.", said(status))
+            }
             Self::OriginUnanswered { status } => format!(
                 "It is not known whether the request took effect.{} Try again with the same key: the origin honours it.",
                 said(status)
             ),
-            Self::StoreUnavailable => "Whether this key was used cannot be found out now. Nothing was run by this attempt. Try again later with the same key.".to_owned(),
+            Self::UnansweredUnprotected { status, .. } => format!(
+                "It is not known whether the request took effect, and it was sent on without protection.{} Look at the resource before you send it again.",
+                said(status)
+            ),
+            Self::StoreUnavailable => {
+                "What became of the request with this key cannot be found out now. Try again later with the same key."
+                    .to_owned()
+            }
             Self::ContentTooLarge { limit } => format!("At most {limit} bytes are taken here. Nothing was run."),
+            Self::TooManyItems { limit } => format!("At most {limit} items are taken in one batch. Nothing was run."),
             Self::ContentIncomplete => "Nothing was run. Send the request again with the same key.".to_owned(),
-            Self::PolicyInvalid { message } => format!("{message} Nothing is forwarded until it is mended."),
+            Self::PolicyInvalid { message } | Self::Misconfigured { message } => {
+                format!("{message} Nothing is forwarded until it is mended.")
+            }
             Self::ContentInvalid { message } => format!("{message} Nothing was run."),
             Self::StateConflict { state } => format!("The state is \"{state}\". Nothing was changed."),
             Self::NoSuchEndpoint => "Paths of the gate are never forwarded.".to_owned(),
@@ -221,7 +264,8 @@ impl Refusal {
         match self {
             Self::OutcomeUnknown { status }
             | Self::OriginUnreachable { status }
-            | Self::OriginUnanswered { status } => *status,
+            | Self::OriginUnanswered { status }
+            | Self::UnansweredUnprotected { status, .. } => *status,
             Self::ReplyUnavailable { status } => Some(*status),
             _ => None,
         }

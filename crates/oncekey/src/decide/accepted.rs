@@ -15,6 +15,7 @@
 //! | running, lease over | gone | rerun | deliver |
 //! | asking, not due | | | rings again then |
 //! | asking, due | | | ask |
+//! | asking, 404 before the lease is over | | | ask again when it is over |
 //! | any but one with its owner, retention over | | | unknown |
 //! | dead, kept | | | rings again when that is over |
 //! | dead, kept no longer | | | delete |
@@ -24,15 +25,13 @@
 //! |---|---|
 //! | done; ambiguous with `keep` | completed |
 //! | declined, in full | completed or, with `"keep": "success"`, forgotten: nothing took effect |
+//! | 307, 308, in full | forgotten: nothing took effect, and nobody follows |
 //! | never consumes; never reached; ambiguous with `release`; unanswered with `rerun` | again, later |
 //! | unanswered with `probe` | the origin is asked, later |
 //! | ambiguous or unanswered with `hold` | unknown |
 
 use crate::{
-    answer::{
-        class::{StatusClass, classify},
-        refusal::Refusal,
-    },
+    answer::{class::declines_delivery, refusal::Refusal},
     decide::{
         alarm::{AlarmDecision, decide_alarm},
         attempt::{ProbeResult, probe_path},
@@ -240,10 +239,15 @@ pub fn decide_after_delivery_probe<'r>(
         }),
         ProbeResult::Nothing if now < delivery.until => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
         ProbeResult::Nothing => DeliveryDecision::Store(give_up_delivery(delivery, now)),
-        ProbeResult::Unclear => {
+        ProbeResult::TooEarly | ProbeResult::Unclear => {
             let mut delivery = delivery.clone();
             delivery.tries = delivery.tries.saturating_add(1);
-            delivery.stage = DeliveryStage::Asking { at: next_try(&delivery, jitter, 0, now) };
+            let at = if found == ProbeResult::TooEarly {
+                delivery.claim.lease_until.max(later_by(now, 1)).min(delivery.until)
+            } else {
+                next_try(&delivery, jitter, 0, now)
+            };
+            delivery.stage = DeliveryStage::Asking { at };
             DeliveryDecision::Store(Record::Accepted(delivery))
         }
     }
@@ -280,7 +284,7 @@ pub fn settle_delivery<'r>(
     let again = |stage| Settlement::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }));
     match then {
         RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        RecordChange::Release if heard.status.map(classify) == Some(StatusClass::Declined) => Settlement::Release,
+        RecordChange::Release if heard.status.is_some_and(declines_delivery) => Settlement::Release,
         RecordChange::Release => again(DeliveryStage::Waiting { at }),
         RecordChange::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
             (Unanswered::Probe(_), Cause::Unanswered) => again(DeliveryStage::Asking { at }),

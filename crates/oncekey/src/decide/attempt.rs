@@ -20,6 +20,8 @@ pub enum Decision {
     Probe {
         /// Path and query to GET at the origin.
         path: String,
+        /// The end of the lease of the execution that is asked about, for [`ProbeResult::of`].
+        lease_until: Millis,
     },
     /// Answer from the record without running the effect.
     Replay {
@@ -63,7 +65,7 @@ pub enum Decision {
 /// assert!(matches!(decide(Some(&record), owner, &attempt, true, now), Decision::Refuse { .. }));
 ///
 /// // The owner died: this route says that the origin can be asked.
-/// let Decision::Probe { path } = decide(Some(&record), Owner::default(), &attempt, true, now) else { unreachable!() };
+/// let Decision::Probe { path, .. } = decide(Some(&record), Owner::default(), &attempt, true, now) else { unreachable!() };
 /// assert!(path.starts_with("/orders/by-key/"));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
@@ -97,8 +99,7 @@ pub fn decide<'r>(
         },
         Record::Claimed(claimed) => {
             if attempt.terms.unanswered == Unanswered::Rerun && now < claimed.lease_until {
-                let rest = (claimed.lease_until - now).div_ceil(1000);
-                return refuse(Refusal::InProgress { retry_after: u32::try_from(rest).unwrap_or(u32::MAX).max(1) });
+                return refuse(runs_until_lease_ends(claimed, now));
             }
             decide_unanswered(record, owner, attempt, now)
         }
@@ -122,11 +123,20 @@ fn wait_or_refuse(attempt: &Attempt, waited: bool) -> Decision {
     }
 }
 
+/// The old execution may still run at the origin until its lease has ended.
+fn runs_until_lease_ends(claim: &Claim, now: Millis) -> Refusal {
+    let rest = claim.lease_until.saturating_sub(now).div_ceil(1000);
+    Refusal::InProgress { retry_after: u32::try_from(rest).unwrap_or(u32::MAX).max(1) }
+}
+
 /// What the route says of an execution that ended without an answer.
 fn decide_unanswered(record: &Record, owner: Owner, attempt: &Attempt, now: Millis) -> Decision {
     match &attempt.terms.unanswered {
         Unanswered::Rerun => Decision::Execute(next_claim(owner, record.claim(), attempt, now)),
-        Unanswered::Probe(template) => Decision::Probe { path: probe_path(template, attempt.scoped_key.as_str()) },
+        Unanswered::Probe(template) => Decision::Probe {
+            path: probe_path(template, attempt.scoped_key.as_str()),
+            lease_until: record.claim().lease_until,
+        },
         Unanswered::Hold => Decision::Refuse {
             refusal: Refusal::OutcomeUnknown { status: known_status(record) },
             expires: Some(record.expires()),
@@ -149,17 +159,28 @@ pub(super) fn probe_path(template: &str, key: &str) -> String {
 pub enum ProbeResult {
     /// 2xx: this is the answer.
     Answer,
-    /// 404: it did not happen.
+    /// 404 to a question that was asked after the lease had ended: it did not happen, and will not.
     Nothing,
+    /// 404 to an earlier question: it has not happened yet, but may still.
+    TooEarly,
     /// Anything else, or nothing at all.
     Unclear,
 }
 
 impl ProbeResult {
-    /// Reads a probe's status.
-    pub fn of(status: Option<u16>) -> Self {
+    /// Reads a probe's status. `asked`: when the question was sent; `lease_until`: the end of the lease of the execution
+    /// that it is about. Taken for the truth while that may still work, a 404 would run the effect twice.
+    ///
+    /// ```
+    /// use oncekey::decide::attempt::ProbeResult;
+    ///
+    /// assert_eq!(ProbeResult::of(Some(404), 1_000, 1_000), ProbeResult::Nothing);
+    /// assert_eq!(ProbeResult::of(Some(404), 999, 1_000), ProbeResult::TooEarly);
+    /// ```
+    pub fn of(status: Option<u16>, asked: Millis, lease_until: Millis) -> Self {
         match status {
             Some(200..=299) => Self::Answer,
+            Some(404) if asked < lease_until => Self::TooEarly,
             Some(404) => Self::Nothing,
             _ => Self::Unclear,
         }
@@ -193,6 +214,9 @@ pub fn decide_after_probe<'r>(
             AfterProbe::Store(Record::Completed { claim: old.clone(), expires: later_by(now, old.retention), kept })
         }
         ProbeResult::Nothing => AfterProbe::Execute(next_claim(owner, old, attempt, now)),
+        ProbeResult::TooEarly => {
+            AfterProbe::Refuse { refusal: runs_until_lease_ends(old, now), expires: record.expires() }
+        }
         ProbeResult::Unclear => AfterProbe::Refuse {
             refusal: Refusal::OutcomeUnknown { status: known_status(record) },
             expires: record.expires(),
@@ -218,9 +242,10 @@ pub fn decide_after_probe<'r>(
 /// };
 ///
 /// let Decision::Execute(claim) = decide(None, Owner::default(), &attempt, false, now) else { unreachable!() };
-/// let asked = Record::Claimed(claim);
-/// let (found, kept) = (ProbeResult::of(Some(404)), KeptReply::Tombstone { status: 404 });
-/// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, now);
+/// let later = claim.lease_until;
+/// let asked = Record::Claimed(claim.clone());
+/// let (found, kept) = (ProbeResult::of(Some(404), later, claim.lease_until), KeptReply::Tombstone { status: 404 });
+/// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, later);
 /// assert!(matches!(then, AfterProbe::Execute(claim) if claim.generation == 2));
 /// # Ok::<(), oncekey::key::InvalidKey>(())
 /// ```
@@ -248,7 +273,7 @@ pub enum AfterProbe {
     Store(Record),
     /// Store the claim, then run the effect.
     Execute(Claim),
-    /// The fate stays unknown.
+    /// The fate stays unknown, or will be known when the lease has ended.
     Refuse {
         /// What is said.
         refusal: Refusal,

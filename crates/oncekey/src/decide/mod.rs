@@ -22,6 +22,10 @@
 //! | unknown, unanswered | same | | hold | refuse: outcome unknown |
 //! | unknown, unanswered | same | | probe | probe |
 //! | unknown, unanswered | same | | rerun | execute |
+//! | probed: 2xx | same | gone | probe | store, then replay |
+//! | probed: 404, asked after the lease | same | gone | probe | execute |
+//! | probed: 404, asked before that | same | gone | probe | refuse: in progress |
+//! | probed: anything else | same | gone | probe | refuse: outcome unknown |
 //! | accepted | other | | | refuse: reused |
 //! | accepted, goes on | same | | | wait, then refuse: in progress |
 //! | accepted, of unknown fate or dead | same | | | refuse: outcome unknown |

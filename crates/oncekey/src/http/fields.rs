@@ -59,7 +59,7 @@ pub fn is_internal(name: &str) -> bool {
     [STATUS, EXPIRES, REPLAYED].contains(&name) || name.starts_with("oncekey-") || name.starts_with("x-oncekey-")
 }
 
-/// Fields that describe a request's content or ask for a part of it: a probe has neither.
+/// Fields that describe a request's content or ask for a part of it: an item of a batch has its own.
 pub fn content_fields() -> &'static [&'static str] {
     &[
         "content-type",
@@ -72,6 +72,22 @@ pub fn content_fields() -> &'static [&'static str] {
         "expect",
         "range",
     ]
+}
+
+/// Whether a field of a request is left out where the origin is asked what became of that request: it describes the
+/// content, asks for a part of it, or is a precondition (RFC 9110 §13.1), whose 304 or 412 would be no answer to it.
+///
+/// ```
+/// use oncekey::http::fields::is_left_out_of_probe;
+///
+/// assert!(is_left_out_of_probe("if-none-match") && is_left_out_of_probe("content-digest"));
+/// assert!(!is_left_out_of_probe("authorization"));
+/// ```
+pub fn is_left_out_of_probe(name: &str) -> bool {
+    content_fields().contains(&name)
+        || matches!(name, "digest" | "repr-digest")
+        || name.starts_with("content-")
+        || name.starts_with("if-")
 }
 
 /// Whether a field may be kept, as far as its name tells.

@@ -42,7 +42,8 @@ pub fn split_url(url: &str) -> UrlParts<'_> {
         .filter(|(scheme, _)| scheme.chars().all(of_scheme))
         .and_then(|(scheme, rest)| Some((scheme, rest.strip_prefix("//")?)))
         .unwrap_or(("", url));
-    let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    // WHATWG URL: a backslash ends the host of a special URL as well.
+    let at = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     let (host, target) = rest.split_at_checked(at).unwrap_or((rest, ""));
     let target = target.split_once('#').map_or(target, |(target, _)| target);
     let target = if target.is_empty() { "/" } else { target };
@@ -50,47 +51,91 @@ pub fn split_url(url: &str) -> UrlParts<'_> {
     UrlParts { scheme, host, path_and_query: target, path: if path.is_empty() { "/" } else { path }, query }
 }
 
-/// The path by which routes are chosen: percent-encoded unreserved characters decoded (RFC 3986 §6.2.2.2) and dot
-/// segments removed (§5.2.4), since the runtime removes them on the way to the origin, and what the origin will
-/// serve decides what is protected.
+/// The path by which routes are chosen: what the origin will see of it, with percent-encoded unreserved characters
+/// decoded (RFC 3986 §6.2.2.2), so that no spelling passes a route that it reaches.
 ///
 /// ```
 /// use oncekey::http::target::routing_path;
 ///
 /// assert_eq!(routing_path("/free/%2e%2E/%70ay"), "/pay");
+/// assert_eq!(routing_path("/free\\..\\pay"), "/pay");
 /// ```
 pub fn routing_path(path: &str) -> String {
-    let decoded = decode_unreserved(path);
+    decode_unreserved(&resolved_path(path)).into_owned()
+}
+
+/// A path as a URL parser resolves it (WHATWG URL, "path state" of a special URL): a backslash is a slash, and dot
+/// segments are removed, their dots percent-encoded or not. The runtime does that on the way to an origin that is given
+/// by its URL; other origins may do it themselves.
+///
+/// ```
+/// use oncekey::http::target::resolved_path;
+///
+/// assert_eq!(resolved_path("/a\\b/./%2E%2e/c%70"), "/a/c%70");
+/// ```
+pub fn resolved_path(path: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
-    let mut segments = decoded.split('/').skip(1).peekable();
+    let mut segments = path.split(['/', '\\']).skip(1).peekable();
     while let Some(segment) = segments.next() {
         let last = segments.peek().is_none();
-        match segment {
-            "." | ".." => {
-                if segment == ".." {
-                    out.pop();
-                }
-                if last {
-                    out.push("");
-                }
-            }
-            segment => out.push(segment),
+        let dots = dots(segment);
+        if dots == 0 {
+            out.push(segment);
+            continue;
+        }
+        if dots == 2 {
+            out.pop();
+        }
+        if last {
+            out.push("");
         }
     }
-    let mut path = String::with_capacity(decoded.len() + 1);
+    let mut resolved = String::with_capacity(path.len() + 1);
     for segment in out {
-        path.push('/');
-        path.push_str(segment);
+        resolved.push('/');
+        resolved.push_str(segment);
     }
-    if path.is_empty() {
-        path.push('/');
+    if resolved.is_empty() {
+        resolved.push('/');
     }
-    path
+    resolved
+}
+
+/// How many dots a dot segment has; 0 for any other.
+fn dots(segment: &str) -> usize {
+    match decode_unreserved(segment).as_ref() {
+        "." => 1,
+        ".." => 2,
+        _ => 0,
+    }
+}
+
+/// Path and query as they are sent to an origin that is given by its URL: the path [resolved](resolved_path), so that what
+/// is sent is what was matched.
+pub fn target_to_send(parts: &UrlParts<'_>) -> String {
+    let query = parts.path_and_query.get(parts.path.len()..).filter(|query| query.starts_with('?')).unwrap_or_default();
+    resolved_path(parts.path) + query
+}
+
+/// Whether a URL may be an origin: `http` or `https` and a host, and not one of the names that stand for another
+/// (RFC 2606 §2), as where what was to be filled in was left as it came.
+pub fn is_web_origin(parts: &UrlParts<'_>) -> bool {
+    let host = parts.host.rsplit_once(':').map_or(parts.host, |(host, _)| host);
+    let is_placeholder = host == "example" || host.ends_with(".example");
+    matches!(parts.scheme, "http" | "https") && !host.is_empty() && !is_placeholder
+}
+
+/// `GET` here tells the policy.
+pub const POLICY_PATH: &str = "/.well-known/idempotency";
+
+/// Whether a path is the gate's own, and so never forwarded. `path`: as [`routing_path`] gives it.
+pub fn is_own_path(path: &str) -> bool {
+    path == POLICY_PATH || path == "/.oncekey" || path.starts_with("/.oncekey/")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{routing_path, split_url};
+    use super::{is_web_origin, routing_path, split_url};
     use crate::http::percent::decode_segment;
 
     fn check_split(url: &str, host: &str, path: &str, query: &str) {
@@ -108,11 +153,28 @@ mod tests {
         check_split("http://a.example?q", "a.example", "/", "q");
         check_split("http://a.example/x#f?g", "a.example", "/x", "");
         check_split("http://a/x?y?z", "a", "/x", "y?z");
+        check_split("http://a\\x?y", "a", "\\x", "y");
     }
     #[test]
     fn a_scheme_stands_before_two_slashes() {
         for (url, scheme) in [("http://a/", "http"), ("https://a", "https"), ("a:80/x", ""), ("/x://y", "")] {
             assert_eq!(split_url(url).scheme, scheme, "{url}");
+        }
+    }
+    #[test]
+    fn what_may_be_an_origin() {
+        for (url, expect) in [
+            ("http://127.0.0.1:8080", true),
+            ("https://shop.test/base", true),
+            ("https://[::1]:8443", true),
+            ("https://origin.example", false),
+            ("https://origin.example:8443", false),
+            ("shop.test", false),
+            ("ftp://shop.test", false),
+            ("https://", false),
+            ("", false),
+        ] {
+            assert_eq!(is_web_origin(&split_url(url)), expect, "{url}");
         }
     }
     #[test]
@@ -127,6 +189,15 @@ mod tests {
         check_routing_path("/%70ay", "/pay");
         check_routing_path("/a%2Fb", "/a%2Fb");
         check_routing_path("//a", "//a");
+        check_routing_path("/pay\\x", "/pay/x");
+        check_routing_path("\\pay\\x", "/pay/x");
+        check_routing_path("/free\\..\\pay/x", "/pay/x");
+        check_routing_path("/free/.%2e\\pay", "/pay");
+        check_routing_path("/a%5C..%5Cb", "/a%5C..%5Cb");
+        check_routing_path("/%252e%252e/a", "/%252e%252e/a");
+        check_routing_path("/.\\.oncekey\\keys", "/.oncekey/keys");
+        check_routing_path("/a/..;/b", "/a/..;/b");
+        check_routing_path("/...", "/...");
     }
     #[test]
     fn a_segment_decoded() {

@@ -66,6 +66,8 @@ pub enum NumberUnit {
     Bytes,
     /// Seconds.
     Seconds,
+    /// Items of a batch.
+    Items,
 }
 
 /// What counts where a member is not given.

@@ -2,7 +2,10 @@
 
 use crate::{
     content::ignore::Ignore,
-    http::token::is_token,
+    http::{
+        target::{is_own_path, routing_path, split_url},
+        token::is_token,
+    },
     json::pointer::pointer,
     policy::{
         attribute::{Attribute, InvalidAttribute},
@@ -56,6 +59,9 @@ impl TextSyntax {
             }
             TextSyntax::Method => return check_method(text),
             TextSyntax::RoutePath => (text.parse::<PathPattern>().is_ok(), InvalidPathPattern::EXPECTED),
+            TextSyntax::OriginPath | TextSyntax::ProbePath if names_own_path(text) => {
+                (false, "a path at the origin, and not one of the gate's own")
+            }
             TextSyntax::OriginPath => (is_origin_path(text), "a path at the origin that begins with one /"),
             TextSyntax::ProbePath => (is_probe(text), "a path at the origin in which {key} stands once"),
             TextSyntax::Pointer => (pointer(text).is_some(), "a JSON pointer"),
@@ -136,6 +142,11 @@ fn is_origin_path(text: &str) -> bool {
     text.starts_with('/')
         && !text.starts_with("//")
         && text.bytes().all(|byte| matches!(byte, 0x21..=0x7e if !b"#\\*".contains(&byte)))
+}
+
+/// A path that is never forwarded can be no path at the origin.
+fn names_own_path(text: &str) -> bool {
+    is_own_path(&routing_path(split_url(text).path))
 }
 
 /// A path at the origin in which `{key}` stands once, and no other brace.

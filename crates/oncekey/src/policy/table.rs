@@ -15,6 +15,9 @@ pub const LONGEST_RETENTION: u32 = 315_360_000;
 /// Bytes: the most that `max_content` and `max_stored` may be. An isolate has 128 MB for all of its requests.
 pub const LARGEST: u32 = 104_857_600;
 
+/// Items: the most that `max_items` may be. Each is a call of its own, and the platform allows so many for one request.
+const MOST_ITEMS: u64 = 10_000;
+
 const ROW: MemberRow = MemberRow::BLANK;
 
 const POLICY: &[MemberRow] = &[
@@ -190,6 +193,14 @@ const ROUTE: &[MemberRow] = &[
         needed: true,
         only: BATCH,
         about: "path at the origin to which each element is sent by POST",
+        ..ROW
+    },
+    MemberRow {
+        name: "max_items",
+        kind: ValueKind::Number { unit: NumberUnit::Items, least: 1, most: MOST_ITEMS },
+        preset: Some(Preset::Number(1000)),
+        only: BATCH,
+        about: "that a batch may have; more are a 413",
         ..ROW
     },
 ];

@@ -86,6 +86,7 @@ fn show_route_member(route: &Route, name: &str) -> Option<PolicyValue> {
         ("items", Mode::Batch { items, .. }) => pointer_text(items).as_str().into(),
         ("item_key", Mode::Batch { item_key, .. }) => pointer_text(item_key).as_str().into(),
         ("item_path", Mode::Batch { item_path, .. }) => item_path.as_str().into(),
+        ("max_items", Mode::Batch { max_items, .. }) => PolicyValue::Whole(*max_items),
         _ => return None,
     })
 }
@@ -96,6 +97,7 @@ fn read_mode(route: &PolicyValue) -> Mode {
             items: read_pointer(route.at("items")),
             item_key: read_pointer(route.at("item_key")),
             item_path: read_text(route.at("item_path")),
+            max_items: route.at("max_items").number(),
         },
         Mode::ACCEPT => Mode::Accept,
         _ => Mode::Proxy,

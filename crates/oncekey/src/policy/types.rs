@@ -128,6 +128,8 @@ pub enum Mode {
         item_key: Vec<String>,
         /// Path at the origin to which each element is sent by POST.
         item_path: String,
+        /// How many elements the list may have.
+        max_items: u64,
     },
 }
 

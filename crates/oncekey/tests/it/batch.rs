@@ -5,7 +5,7 @@ use oncekey::{
     http::{fields::Fields, lines::HeaderLines},
     key::{scope::Scope, scoped::ScopedKey},
     policy::{Keep, Mode, Policy, Unanswered},
-    queue::{attempt_of_message, redelivery_delay},
+    queue::{attempt_of_message, content_of_text, redelivery_delay},
     stored::attempt::Attempt,
 };
 use proptest::collection::vec;
@@ -90,7 +90,7 @@ fn an_item_has_the_callers_head_but_for_the_content() {
 fn lists() {
     let check = |kind: Option<&str>, coding: Option<&str>, content: &[u8], at: &[&str], expect: Result<&str, &str>| {
         let at: Vec<String> = at.iter().map(|&token| token.to_owned()).collect();
-        match (items_of(kind, coding, content, &at), expect) {
+        match (items_of(kind, coding, content, &at, 3), expect) {
             (Ok(found), Ok(expect)) => assert_eq!(found, expect),
             (Err(Refusal::ContentInvalid { message }), Err(says)) => assert!(message.contains(says), "{message}"),
             (found, expect) => panic!("{found:?} where {expect:?}"),
@@ -100,6 +100,8 @@ fn lists() {
     check(json, None, b" [1, 2] ", &[], Ok("[1, 2]"));
     check(Some("application/x+json; a=b"), Some("identity"), b"{\"a\":[[],[3]]}", &["a", "1"], Ok("[3]"));
     check(json, None, "\u{feff}[]".as_bytes(), &[], Ok("[]"));
+    check(json, None, b"[1,{},[2,3]]", &[], Ok("[1,{},[2,3]]"));
+    assert_eq!(items_of(json, None, b"[1,2,3,4]", &[], 3), Err(Refusal::TooManyItems { limit: 3 }));
     check(json, None, b"{\"a/b\":{}}", &["a/b"], Err("\"/a~1b\""));
     check(json, None, b"{\"a\":[],\"a\":[]}", &["a"], Err("one list"));
     check(json, None, b"[", &[], Err("line 1, column 2"));
@@ -159,20 +161,68 @@ fn messages() {
     assert_eq!((first.terms.unanswered.clone(), first.terms.patience), (Unanswered::Rerun, 6));
     assert_eq!(of("mail", "m2", "{\"n\":1.0,\"event_id\":\"e\"}").unwrap(), first);
     assert_ne!(of("mail", "m1", "{\"event_id\":\"e\",\"n\":2}").unwrap().fingerprint, first.fingerprint);
-    assert_eq!(key("mail", "e", "{}"), first.scoped_key);
+    assert_ne!(key("mail", "e", "{}"), first.scoped_key, "a key and an id are apart");
     assert_ne!(key("ids", "e", "{}"), first.scoped_key);
-    for content in ["{}", "{\"event_id\":5}", "null", "[]", "\"event_id\"", "{\"event_id\":{\"a\":1}}"] {
+    for content in ["{}", "null", "[]", "\"event_id\"", "{\"event\":5}"] {
         assert_eq!(key("mail", "m1", content), key("mail", "m1", "1"), "{content}");
     }
     assert_eq!(key("ids", "m1", "{\"event_id\":\"e\"}"), key("ids", "m1", "1"));
-    for content in
-        ["", "{", "{\"event_id\":\"\"}", "{\"event_id\":\"\\u00e9\"}", "{\"event_id\":\"a\",\"event_id\":\"a\"}"]
-    {
+    for (number, digits) in [
+        ("7", "7"),
+        ("0", "0"),
+        ("-0", "0"),
+        ("-12", "-12"),
+        ("9007199254740991", "9007199254740991"),
+        ("-9007199254740991", "-9007199254740991"),
+    ] {
+        let held = |value: &str| key("mail", "m1", &format!("{{\"event_id\":{value}}}"));
+        assert_eq!(held(number), held(&format!("\"{digits}\"")), "{number}");
+    }
+    for value in [
+        "\"\"",
+        "\" \"",
+        "\"\\u00e9\"",
+        "\"\\ud800\"",
+        "\"a\",\"event_id\":\"a\"",
+        "null",
+        "true",
+        "false",
+        "{}",
+        "[]",
+        "[\"a\"]",
+        "{\"a\":1}",
+        "7.5",
+        "7.0",
+        "7e0",
+        "1e3",
+        "9007199254740992",
+        "-9007199254740992",
+        "123456789012345678901234567890",
+    ] {
+        assert_eq!(of("mail", "m1", &format!("{{\"event_id\":{value}}}")), None, "{value}");
+    }
+    for content in ["", "{"] {
         assert_eq!(of("mail", "m1", content), None, "{content}");
     }
     assert_eq!(of("mail", "m1", &format!("{{\"event_id\":\"{}\"}}", "x".repeat(256))), None);
     assert_eq!(of("ids", " ", "{}"), None);
     assert!(policy.queue("none").is_none());
+}
+
+#[test]
+fn a_text_that_is_json_is_that_json() {
+    for (text, expect) in [
+        (r#""{\"event_id\": 7}""#, r#"{"event_id": 7}"#),
+        (r#""5""#, "5"),
+        (r#""\"a\"""#, r#""a""#),
+        (r#""a""#, r#""a""#),
+        (r#""{""#, r#""{""#),
+        (r#""\ud800""#, r#""\ud800""#),
+        ("{}", "{}"),
+        ("", ""),
+    ] {
+        assert_eq!(content_of_text(text), expect, "{text}");
+    }
 }
 
 #[test]
@@ -235,7 +285,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_batch_or_refused(bytes in any::<Vec<u8>>(), id in any::<String>(), status in 200..600_u16) {
-        let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()]);
+        let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()], 10);
         let policy = policy();
         let _ = attempt_of_message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
         let told: Value = serde_json::from_str(&item_answer(status, &id, None, Some(&bytes))).unwrap();

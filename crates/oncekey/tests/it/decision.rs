@@ -147,7 +147,8 @@ fn words(decision: Decision) -> String {
             assert_eq!(claim.retention, 30);
             format!("execute {}", claim.generation)
         }
-        Decision::Probe { path } => {
+        Decision::Probe { path, lease_until } => {
+            assert!([1, NOW + REST, NOW - 1000].contains(&lease_until));
             assert_eq!(path, format!("/lookup/{SCOPED}?a=1"));
             "probe".to_owned()
         }
@@ -273,7 +274,8 @@ fn settlements() {
 
 fn check_probed(word: &str, owner_word: &str, print: &str, status: Option<u16>, expect: &str) {
     let attempt = attempt(print, "probe", 0);
-    let found = ProbeResult::of(status);
+    let lease_until = record(word).map_or(0, |record| record.claim().lease_until);
+    let found = ProbeResult::of(status, NOW, lease_until);
     let kept = KeptReply::Whole(head());
     let said = match decide_after_probe(record(word).as_ref(), owner(owner_word), &attempt, found, kept, NOW) {
         AfterProbe::Store(Record::Completed { claim: of, expires, kept }) => {
@@ -283,6 +285,10 @@ fn check_probed(word: &str, owner_word: &str, print: &str, status: Option<u16>, 
         }
         AfterProbe::Store(other) => panic!("{other:?}"),
         AfterProbe::Execute(claim) => format!("execute {}", claim.generation),
+        AfterProbe::Refuse { refusal: Refusal::InProgress { retry_after }, expires } => {
+            assert_eq!(expires, record(word).unwrap().expires());
+            format!("in progress {retry_after}")
+        }
         AfterProbe::Refuse { refusal, expires } => {
             assert!(matches!(refusal, Refusal::OutcomeUnknown { .. }));
             assert_eq!(refusal.retry_after(), None);
@@ -299,7 +305,8 @@ fn probes() {
     check_probed("unanswered", "gone", "same", Some(299), "store until 1100000");
     check_probed("unanswered", "gone", "same", Some(404), "execute 5");
     check_probed("claimed", "gone", "same", Some(204), "store until 1100000");
-    check_probed("claimed", "gone", "same", Some(404), "execute 5");
+    check_probed("claimed", "gone", "same", Some(404), "in progress 2");
+    check_probed("claimed-over", "gone", "same", Some(404), "execute 5");
     for unclear in [None, Some(199), Some(302), Some(400), Some(410), Some(500), Some(503)] {
         check_probed("unanswered", "gone", "same", unclear, "unknown until 1005000");
         check_probed("claimed-over", "gone", "same", unclear, "unknown until 1099000");
@@ -311,6 +318,22 @@ fn probes() {
             check_probed(word, "gone", "same", status, "moved");
         }
     }
+}
+
+/// A 404 that was asked for before the lease had ended does not count when it comes after: the effect may have landed
+/// in between.
+#[test]
+fn a_404_that_is_asked_for_too_early() {
+    let early = ProbeResult::of(Some(404), NOW - 2000, NOW - 1000);
+    let attempt = attempt("same", "probe", 0);
+    let kept = KeptReply::Whole(head());
+    let record = record("claimed-over");
+    let AfterProbe::Refuse { refusal, .. } =
+        decide_after_probe(record.as_ref(), Owner::default(), &attempt, early, kept, NOW)
+    else {
+        panic!("run again");
+    };
+    assert_eq!(refusal, Refusal::InProgress { retry_after: 1 });
 }
 
 /// A probe's answer counts for the execution that it was asked about, and for no later one.

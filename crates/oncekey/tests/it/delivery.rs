@@ -186,6 +186,10 @@ fn a_delivery_ends_by_the_table() {
         check_settle(Some(status), usual, 0, LEAST, "completed 100000");
     }
     check_settle(Some(404), usual, 0, LEAST, "forgotten");
+    for status in [307, 308] {
+        check_settle(Some(status), usual, 0, LEAST, "forgotten");
+        check_settle(Some(status), ("rerun", "definite", "keep"), 0, LEAST, "forgotten");
+    }
     check_settle(Some(404), ("hold", "definite", "release"), 0, LEAST, "completed 100000");
     for status in [401, 403, 407, 425, 429, 503, 521, 523, 525, 526, 530, 500, 501, 599] {
         check_settle(Some(status), usual, 0, LEAST, "again 1000");
@@ -258,6 +262,20 @@ fn what_the_origin_says_when_asked() {
     check_asked(ProbeResult::Answer, 60_000, "completed until 160000");
     check_asked(ProbeResult::Nothing, 0, "deliver 5 until 10000");
     check_asked(ProbeResult::Nothing, 50_000, "unknown until 150000");
+    check_asked(ProbeResult::TooEarly, 0, "asking 1500 tries 3");
+    let mut long = delivery(DeliveryStage::Running, "probe");
+    long.claim.lease_until = NOW + 7_000;
+    let decided = decide_after_delivery_probe(
+        Some(&Record::Accepted(long.clone())),
+        &long,
+        GONE,
+        ProbeResult::TooEarly,
+        KeptReply::Whole(ReplyHead::without_lines(404)),
+        LEAST,
+        NOW,
+    );
+    assert_eq!(words(decided), "asking 7000 tries 3");
+    check_asked(ProbeResult::TooEarly, 49_500, "asking 50000 tries 3");
     check_asked(ProbeResult::Unclear, 0, "asking 2000 tries 3");
     check_asked(ProbeResult::Unclear, 49_500, "asking 50000 tries 3");
 }

@@ -40,6 +40,9 @@ struct Running {
 struct Asking {
     attempt: Attempt,
     waited: bool,
+    /// When the origin was asked, and until when the execution that it is asked about may work.
+    at: u64,
+    lease_until: u64,
     asked: Option<Record>,
     revision: usize,
 }
@@ -117,9 +120,16 @@ impl Gate {
                 assert!(seconds >= 1 && seconds == attempt.terms.wait);
                 self.waiting.push(attempt);
             }
-            (Decision::Probe { path }, Expect::Ask) => {
+            (Decision::Probe { path, lease_until }, Expect::Ask) => {
                 assert_eq!(path, format!("/lookup/{SCOPED}"));
-                self.asking.push(Asking { attempt, waited, asked: record, revision: self.model.revision });
+                self.asking.push(Asking {
+                    at: self.now,
+                    lease_until,
+                    attempt,
+                    waited,
+                    asked: record,
+                    revision: self.model.revision,
+                });
             }
             (Decision::Replay { head: found, expires }, Expect::Replay { reply, status, until }) => {
                 assert_eq!((found, expires), (head(status, reply), until));
@@ -305,7 +315,8 @@ impl Gate {
         if self.asking.is_empty() {
             return;
         }
-        let Asking { attempt, waited, asked, revision } = self.asking.remove(which % self.asking.len());
+        let Asking { at, lease_until, attempt, waited, asked, revision } =
+            self.asking.remove(which % self.asking.len());
         self.replies += 1;
         let kept = KeptReply::Whole(head(status.unwrap_or(0), self.replies));
         let record = self.record();
@@ -314,17 +325,21 @@ impl Gate {
             record.as_ref(),
             self.owner,
             &attempt,
-            ProbeResult::of(status),
+            ProbeResult::of(status, at, lease_until),
             kept,
             self.now,
         );
-        match (found, self.model.found(revision, status, self.replies, self.now)) {
+        match (found, self.model.found(revision, at, status, self.replies, self.now)) {
             (AfterProbe::Store(record), Learnt::Answer) => {
                 self.held_until = 0;
                 self.save(&record);
                 self.attempt(attempt, waited);
             }
             (AfterProbe::Execute(claim), Learnt::Run) => self.execute(attempt, claim),
+            (AfterProbe::Refuse { refusal, .. }, Learnt::Early(seconds)) => {
+                assert_eq!(refusal.code(), "request_in_progress");
+                assert_eq!(refusal.retry_after().map(u64::from), Some(seconds));
+            }
             (AfterProbe::Refuse { refusal, expires }, Learnt::Nothing) => {
                 let status = match self.model.remembered(self.now).map(|known| known.fate) {
                     Some(Fate::Silent { status }) => status,

@@ -102,6 +102,7 @@ struct World {
     owner: Owner,
     running: Option<Claim>,
     asking: Option<Delivery>,
+    asked_at: u64,
     past: Vec<Claim>,
     jitter: u32,
     fate: Fate,
@@ -123,6 +124,7 @@ impl World {
             owner: Owner::default(),
             running: None,
             asking: None,
+            asked_at: 0,
             past: Vec::new(),
             jitter: 0,
             fate: Fate::Free,
@@ -260,7 +262,10 @@ impl World {
                 let asks = silent && matches!(self.terms.unanswered, Unanswered::Probe(_));
                 self.fate = if asks { Fate::Open } else { Fate::Waits };
                 self.not_before = (self.now + retry_after).min(self.until);
-                self.lease_until = 0;
+                // Whose fate is asked for has its lease still: a 404 counts when that is over.
+                if !asks {
+                    self.lease_until = 0;
+                }
                 self.save(&record);
             }
         }
@@ -307,6 +312,7 @@ impl World {
                 assert_eq!((self.fate, path), (Fate::Open, format!("/lookup/{SCOPED}")));
                 assert!(self.now < self.until && self.now >= self.not_before);
                 self.alarm = Some(next_alarm(&Record::Accepted(delivery.clone()), self.now));
+                self.asked_at = self.now;
                 self.asking = Some(delivery);
             }
             DeliveryDecision::Store(record) => {
@@ -325,7 +331,7 @@ impl World {
         };
         let kept = KeptReply::Whole(ReplyHead::without_lines(status.unwrap_or(0)));
         let record = self.record();
-        let found = ProbeResult::of(status);
+        let found = ProbeResult::of(status, self.asked_at, asking.claim.lease_until);
         match decide_after_delivery_probe(record.as_ref(), &asking, self.owner, found, kept, self.jitter, self.now) {
             DeliveryDecision::Store(record @ Record::Completed { .. }) => {
                 assert_eq!(found, ProbeResult::Answer);
@@ -333,12 +339,14 @@ impl World {
                 self.save(&record);
             }
             DeliveryDecision::Store(record @ Record::Accepted(_)) => {
-                assert_eq!(found, ProbeResult::Unclear);
-                self.not_before = 0;
+                assert!(matches!(found, ProbeResult::Unclear | ProbeResult::TooEarly));
+                self.not_before =
+                    if found == ProbeResult::TooEarly { asking.claim.lease_until.min(self.until) } else { 0 };
                 self.save(&record);
             }
             decided => {
                 assert_eq!(found, ProbeResult::Nothing);
+                assert!(self.asked_at >= asking.claim.lease_until, "delivered again while the first may still work");
                 self.follow(decided);
             }
         }

@@ -43,6 +43,7 @@ pub(super) fn clause(row: &MemberRow) -> String {
         let unit = match unit {
             NumberUnit::Bytes => "bytes",
             NumberUnit::Seconds => "seconds",
+            NumberUnit::Items => "items",
         };
         clause = format!("{unit} {clause}; {least} to {most}");
     }

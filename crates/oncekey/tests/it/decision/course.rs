@@ -11,7 +11,7 @@ use super::terms;
 /// The words of the contract's table, from the statuses that it lists.
 fn class(status: u16) -> &'static str {
     match status {
-        401 | 403 | 407 | 425 | 429 | 503 => "never consumes",
+        307 | 308 | 401 | 403 | 407 | 425 | 429 | 503 => "never consumes",
         521 | 523 | 525 | 526 | 530 => "never reached",
         408 | 502 | 504 | 520 | 522 | 524 => "unanswered",
         200..=399 => "done",

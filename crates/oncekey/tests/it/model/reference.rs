@@ -16,7 +16,7 @@ pub enum StatusClass {
 }
 
 /// Statuses of every class, by the contract's table.
-pub const STATUSES: [(u16, StatusClass); 20] = [
+pub const STATUSES: [(u16, StatusClass); 21] = [
     (200, StatusClass::Done),
     (201, StatusClass::Done),
     (204, StatusClass::Done),
@@ -24,6 +24,7 @@ pub const STATUSES: [(u16, StatusClass); 20] = [
     (400, StatusClass::Declined),
     (404, StatusClass::Declined),
     (422, StatusClass::Declined),
+    (308, StatusClass::NeverConsumes),
     (401, StatusClass::NeverConsumes),
     (425, StatusClass::NeverConsumes),
     (429, StatusClass::NeverConsumes),
@@ -94,6 +95,8 @@ pub enum DeliveryAnswer {
 pub enum Learnt {
     Answer,
     Run,
+    /// It may still take effect for so many seconds.
+    Early(u64),
     Nothing,
     /// What was asked for is no longer what is remembered.
     Moved,
@@ -197,8 +200,8 @@ impl Model {
         heard
     }
 
-    /// The answer to a probe that was asked at a revision.
-    pub fn found(&mut self, asked: usize, status: Option<u16>, reply: usize, now: u64) -> Learnt {
+    /// The answer to a probe that was asked at a revision and a time.
+    pub fn found(&mut self, asked: usize, at: u64, status: Option<u16>, reply: usize, now: u64) -> Learnt {
         let Some(known) = self.remembered(now).filter(|_| asked == self.revision) else {
             return Learnt::Moved;
         };
@@ -206,6 +209,9 @@ impl Model {
             Some(status @ 200..=299) => {
                 self.set(Some(Known { fate: Fate::Answered { reply, status }, until: now + known.retention, ..known }));
                 Learnt::Answer
+            }
+            Some(404) if at < known.lease_until => {
+                Learnt::Early(known.lease_until.saturating_sub(now).div_ceil(1000).max(1))
             }
             Some(404) => Learnt::Run,
             _ => Learnt::Nothing,
