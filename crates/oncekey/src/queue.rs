@@ -70,8 +70,7 @@ pub fn attempt_of_message(policy: &Policy, queue: &Queue, id: &str, content: &[u
             Selected::Twice => return None,
         },
     };
-    let mut scope = Scope::new("");
-    scope.add("queue", &queue.name);
+    let scope = Scope::of_gate(&[("queue", &queue.name)]);
     let key = Key::from_content(held.as_deref().unwrap_or(id)).ok()?;
     let scoped_key = ScopedKey::derive(&scope, &key).ok()?;
     let terms = Terms::of_queue(policy, queue);

@@ -3,7 +3,7 @@
 use crate::policy::{
     member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
     syntax::TextSyntax,
-    types::{Keep, Mode, ServerError, StoreFailure, Unanswered},
+    types::{Anonymous, Bind, Keep, Mode, ServerError, StoreFailure, Unanswered},
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -73,6 +73,22 @@ const POLICY: &[MemberRow] = &[
         kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
         preset: Some(Preset::List(&[])),
         about: "list of web origins whose pages may read the gate's own answers",
+        ..ROW
+    },
+    MemberRow {
+        name: "bind",
+        kind: ValueKind::Word(Bind::WORDS),
+        preset: Some(Preset::Text(Bind::Inside.word())),
+        about: "a UUID of version 4 or 7: `\"inside\"` (one key for everybody, kept for its first caller), `\"apart\"` \
+                (each caller has a key of its own, as with any other key)",
+        ..ROW
+    },
+    MemberRow {
+        name: "anonymous",
+        kind: ValueKind::Word(Anonymous::WORDS),
+        preset: Some(Preset::Text(Anonymous::Uuid.word())),
+        about: "a caller with nothing of the scope: `\"uuid\"` (a key has to be a UUID of version 4 or 7), `\"refuse\"` \
+                (no key is taken)",
         ..ROW
     },
     MemberRow {
