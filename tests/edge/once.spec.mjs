@@ -157,11 +157,10 @@ describe("waiting", { concurrency: 4 }, () => {
 });
 
 describe("who calls", { concurrency: 4 }, () => {
-  /** @param {string} name @param {import("./gate.mjs").Change} a @param {import("./gate.mjs").Change} b */
+  /** Under a natural key: a random UUID is bound to its first caller (`caller`). @param {string} name @param {import("./gate.mjs").Change} a @param {import("./gate.mjs").Change} b */
   const apart = (name, a, b) =>
     test(`${name}: two callers, each with an effect and an answer of their own`, async () => {
       const spot = await world.spot("/who");
-      spot.key = randomUUID();
       const [one, two] = [await spot.post(a), await spot.post(b)];
       executed(one);
       executed(two);
@@ -188,7 +187,7 @@ describe("who calls", { concurrency: 4 }, () => {
     more: /** @type {[string, string][]} */ ([["Cookie", value]]),
   });
   apart("two tokens", { caller: "ann" }, { caller: "bob" });
-  apart("a token and none", { caller: "ann" }, { caller: null });
+  apart("a token and a session", { caller: "ann" }, cookie("session=ann"));
   apart("two sessions", cookie("session=a"), cookie("session=b"));
   apart("a token with and without a session", { caller: "ann", more: [["Cookie", "session=a"]] }, { caller: "ann" });
   apart("two hosts", { host: "a.example" }, { host: "b.example" });

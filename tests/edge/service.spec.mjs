@@ -51,8 +51,8 @@ describe("the policy document", () => {
     const policy = answer.json;
     assert.deepEqual([policy.header, policy.field, policy.scope], ["Idempotency-Key", "idempotency_key", undefined]);
     assert.deepEqual(
-      [policy.max_content, policy.max_stored, policy.store_failure, policy.cors],
-      [10_485_760, 1_000_000, "closed", [PAGE]],
+      [policy.max_content, policy.max_stored, policy.store_failure, policy.cors, policy.bind, policy.anonymous],
+      [10_485_760, 1_000_000, "closed", [PAGE], "inside", "uuid"],
     );
     assert.deepEqual(policy.routes[0], {
       path: "/must/*",

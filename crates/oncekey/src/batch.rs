@@ -162,8 +162,11 @@ impl BatchPlan {
                 string_value(value).ok_or(InvalidKey::NotAString).and_then(|key| Key::from_content(&key))
             }
         };
-        let scoped_key = key.and_then(|key| ScopedKey::derive(&self.scope, &key)).map_err(Refusal::KeyInvalid)?;
-        Ok(Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, self.terms.clone()))
+        let key = key.map_err(Refusal::KeyInvalid)?;
+        let scoped_key = ScopedKey::derive(&self.scope, &key).map_err(Refusal::KeyInvalid)?;
+        let terms = self.terms.clone();
+        let attempt = Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, terms);
+        Ok(Attempt { callers: self.scope.callers(&key), ..attempt })
     }
 }
 

@@ -36,7 +36,12 @@ impl LengthPrefixedDigest {
 
     /// The digest as base64url without padding (RFC 4648 §5): 43 characters.
     pub(crate) fn finish(self) -> String {
-        base64url(&self.0.finalize())
+        base64url(&self.finish_bytes())
+    }
+
+    /// The digest.
+    pub(crate) fn finish_bytes(self) -> [u8; 32] {
+        self.0.finalize().into()
     }
 }
 

@@ -5,6 +5,9 @@
 //! needed further word that this build does not know makes the errand [`NotUnderstood`]; the object then answers 503
 //! `store_unavailable`, whose `Retry-After` outlasts the moment in which it runs older code than the front.
 //!
+//! `!callers=` and digests, parted by commas, follow where the key names its object for everybody: without them an object
+//! would show a caller what another has got.
+//!
 //! Builds before that rule answer 404 `no_such_endpoint` to what they do not understand, and understand no further word
 //! at all. So what they know is written as they know it, and [`is_not_understood`] knows their answer.
 
@@ -13,6 +16,7 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     answer::{refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
+    key::caller::CallerDigest,
     policy::Policy,
     stored::attempt::Attempt,
 };
@@ -23,6 +27,9 @@ pub const ERRAND: &str = "oncekey-errand";
 
 /// Begins a further word that must be understood.
 const NEEDED: char = '!';
+
+/// Begins the further word that says who asks.
+const CALLERS: &str = "!callers=";
 
 /// An errand of another build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +65,8 @@ pub enum Errand {
     Peek {
         /// Seconds, at most [`MAX_PEEK_WAIT`].
         wait: u32,
+        /// Who asks, as in an [`Attempt`].
+        callers: Option<Vec<CallerDigest>>,
     },
     /// Forget the key, unless its request runs.
     Release,
@@ -69,10 +78,28 @@ pub const MAX_PEEK_WAIT: u32 = 30;
 impl fmt::Display for Errand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Attempt(attempt) => write!(out, "attempt {attempt}"),
-            Self::Accept(attempt) => write!(out, "accept {attempt}"),
-            Self::Peek { wait } => write!(out, "peek {wait}"),
-            Self::Release => out.write_str("release"),
+            Self::Attempt(attempt) => write!(out, "attempt {attempt}")?,
+            Self::Accept(attempt) => write!(out, "accept {attempt}")?,
+            Self::Peek { wait, .. } => write!(out, "peek {wait}")?,
+            Self::Release => out.write_str("release")?,
+        }
+        let Some(callers) = self.callers() else {
+            return Ok(());
+        };
+        write!(out, " {CALLERS}")?;
+        for (at, caller) in callers.iter().enumerate() {
+            write!(out, "{}{caller}", if at == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl Errand {
+    fn callers(&self) -> Option<&[CallerDigest]> {
+        match self {
+            Self::Attempt(attempt) | Self::Accept(attempt) => attempt.callers.as_deref(),
+            Self::Peek { callers, .. } => callers.as_deref(),
+            Self::Release => None,
         }
     }
 }
@@ -80,8 +107,9 @@ impl fmt::Display for Errand {
 /// ```
 /// use oncekey::errand::{Errand, NotUnderstood};
 ///
-/// assert_eq!("peek 30".parse(), Ok(Errand::Peek { wait: 30 }));
-/// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30 }));
+/// assert_eq!("peek 30".parse(), Ok(Errand::Peek { wait: 30, callers: None }));
+/// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30, callers: None }));
+/// assert_eq!("peek 30 !callers=".parse(), Ok(Errand::Peek { wait: 30, callers: Some(Vec::new()) }));
 /// assert_eq!("peek 30 !as=operator".parse::<Errand>(), Err(NotUnderstood));
 /// assert_eq!("deliver".parse::<Errand>(), Err(NotUnderstood));
 /// ```
@@ -93,12 +121,31 @@ impl FromStr for Errand {
         let errand = match words.next() {
             Some("attempt") => Attempt::from_words(&mut words).map(Self::Attempt),
             Some("accept") => Attempt::from_words(&mut words).map(Self::Accept),
-            Some("peek") => words.next().and_then(|wait| wait.parse().ok()).map(|wait| Self::Peek { wait }),
+            Some("peek") => {
+                words.next().and_then(|wait| wait.parse().ok()).map(|wait| Self::Peek { wait, callers: None })
+            }
             Some("release") => Some(Self::Release),
             _ => None,
         };
-        if are_understood(words) { errand.ok_or(NotUnderstood) } else { Err(NotUnderstood) }
+        let mut errand = errand.ok_or(NotUnderstood)?;
+        for word in words {
+            let callers = word.strip_prefix(CALLERS).map(read_callers).transpose()?;
+            match (&mut errand, callers) {
+                (Self::Attempt(attempt) | Self::Accept(attempt), Some(said)) => attempt.callers = Some(said),
+                (Self::Peek { callers, .. }, Some(said)) => *callers = Some(said),
+                (_, None) if !word.starts_with(NEEDED) => {}
+                (_, None) | (Self::Release, Some(_)) => return Err(NotUnderstood),
+            }
+        }
+        Ok(errand)
     }
+}
+
+fn read_callers(text: &str) -> Result<Vec<CallerDigest>, NotUnderstood> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    text.split(',').map(|digest| digest.parse().map_err(|_| NotUnderstood)).collect()
 }
 
 /// Whether further words may be left out of account.

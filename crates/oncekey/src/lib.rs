@@ -63,7 +63,8 @@
 //! let target = Target { method: "POST", path_and_query: url.path_and_query };
 //! let fingerprint = fingerprint(&target, Some("application/json"), None, &content, &policy.field, &route.ignore);
 //! let terms = Terms::of(&policy, route);
-//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone() };
+//! let callers = scope.callers(&key);
+//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers };
 //! let errand = Errand::Attempt(attempt.clone());
 //!
 //! // The object. Nothing is stored: the claim is, before the effect runs.
@@ -111,6 +112,7 @@
 //! | audience | how a refusal is worded for its reader |
 //! | form | a record, an accepted request's head, an entity or an outbox's entry as bytes of a version |
 //! | claimant | what is remembered of the request that claimed a key, beside its fingerprint |
+//! | space | the keys of one caller, or of the gate's own, that no other key meets |
 //! | extension | what a newer build adds to a form without a new version |
 //! | survive | of a number: to be the value of a double's shortest text, so that a canonical form loses nothing |
 //! | line | a header line; in a batch, the items that wait for their turn |

@@ -97,8 +97,7 @@ pub fn attempt_of_message(policy: &Policy, queue: &Queue, id: &str, content: &[u
         Selected::Value(value) => ("queue", key_of_value(value)?),
         Selected::Twice => return None,
     };
-    let mut scope = Scope::new("");
-    scope.add(space, &queue.name);
+    let scope = Scope::of_gate(&[(space, &queue.name)]);
     let scoped_key = ScopedKey::derive(&scope, &key).ok()?;
     let terms = Terms::of_queue(policy, queue);
     Some(Attempt::of_json(policy, scoped_key, &queue.path, content, &[], terms))

@@ -44,7 +44,8 @@ pub async fn answer_batch(
     let (kind, coding) = (incoming.fields.get("content-type"), incoming.fields.get("content-encoding"));
     items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
-    let plan = BatchPlan::new(policy, route, item, incoming.caller_scope(parts), &origin, &incoming.fields);
+    let scope = policy.caller_scope(parts, &incoming.fields)?;
+    let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);
     let run =
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;

@@ -7,9 +7,8 @@ use oncekey::{
     answer::refusal::Refusal,
     call::CallFailure,
     errand::Errand,
-    http::{cookie::cookie, fields::Fields, target::UrlParts},
-    key::{InvalidKey, scope::Scope, scoped::ScopedKey},
-    policy::Attribute,
+    http::fields::Fields,
+    key::{InvalidKey, caller::InvalidCaller, scoped::ScopedKey},
 };
 use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
@@ -60,6 +59,12 @@ impl From<InvalidKey> for Stop {
     }
 }
 
+impl From<InvalidCaller> for Stop {
+    fn from(why: InvalidCaller) -> Self {
+        Self::Refuse(why.into())
+    }
+}
+
 /// What is known of a request's content once it is read.
 pub enum IncomingContent {
     /// All of it.
@@ -72,23 +77,6 @@ impl Incoming<'_> {
     /// A refusal in the caller's form.
     pub fn refuse(&self, refusal: &Refusal) -> Result<Response, Failure> {
         message::own_response(refusal.render(&audience_of(&self.gate.policy, &self.fields), None))
-    }
-
-    /// Who sends, as far as the policy's scope tells.
-    pub fn caller_scope(&self, parts: &UrlParts<'_>) -> Scope {
-        let mut scope = Scope::new(parts.host);
-        for attribute in &self.gate.policy.scope {
-            let value = match attribute {
-                Attribute::Header(name) => {
-                    self.fields.get(name).filter(|value| !value.trim().is_empty()).map(str::to_owned)
-                }
-                Attribute::Cookie(name) => self.fields.get("cookie").and_then(|line| cookie(line, name)),
-            };
-            if let Some(value) = value {
-                scope.add(&attribute.to_string(), &value);
-            }
-        }
-        scope
     }
 
     /// One call to the key's object.

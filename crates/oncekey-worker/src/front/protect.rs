@@ -54,7 +54,8 @@ impl Incoming<'_> {
         let Some(key) = choose_key(header, &content, &policy.field)? else {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
-        let scoped_key = ScopedKey::derive(&self.caller_scope(parts), &key)?;
+        let scope = policy.caller_scope(parts, &self.fields)?;
+        let scoped_key = ScopedKey::derive(&scope, &key)?;
         let fingerprint = fingerprint(
             &Target { method, path_and_query: parts.path_and_query },
             content_type,
@@ -69,6 +70,7 @@ impl Incoming<'_> {
             fingerprint,
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
+            callers: scope.callers(&key),
         };
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.call_key_object(&scoped_key, &errand, &body).await {

@@ -78,7 +78,8 @@ fn answer_module(page_module: &JsValue) -> Result<Response, Stop> {
 /// What became of a key, for the caller who sent it.
 async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
     let key = if name.starts_with('"') { Key::from_header(name) } else { Key::from_content(name) }?;
-    let scoped_key = ScopedKey::derive(&incoming.caller_scope(parts), &key)?;
+    let scope = incoming.gate.policy.caller_scope(parts, &incoming.fields)?;
+    let scoped_key = ScopedKey::derive(&scope, &key)?;
     let wait = parts
         .query
         .split('&')
@@ -86,7 +87,7 @@ async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) 
         .and_then(|seconds| seconds.parse::<u32>().ok())
         .unwrap_or(0)
         .min(MAX_PEEK_WAIT);
-    call_key_object(incoming, &scoped_key, &Errand::Peek { wait }).await
+    call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scope.callers(&key) }).await
 }
 
 /// The operator's way out: forgets a key.

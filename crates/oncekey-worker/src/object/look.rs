@@ -1,10 +1,11 @@
 //! Peek and release.
 
 use oncekey::{
-    answer::{peek::PeekState, refusal::Refusal},
+    answer::{own::GateAnswer, peek::PeekState, refusal::Refusal},
     decide::look::{self, ReleaseDecision},
     errand::MAX_PEEK_WAIT,
     http::{lines::HeaderLines, negotiate::Audience},
+    key::caller::CallerDigest,
     stored::record::FoundRecord,
 };
 use wasm_bindgen::JsValue;
@@ -16,16 +17,16 @@ use crate::{
 };
 
 impl Object {
-    pub async fn peek_key(&self, wait: u32) -> Result<PeekState, Failure> {
-        let look = || -> Result<PeekState, Failure> {
-            Ok(look::peek_record(&self.store.load()?.record(), owner_of(&self.live), now_millis()))
-        };
+    /// What is known of the key, to whom that is said.
+    pub async fn peek_key(&self, wait: u32, callers: Option<&[CallerDigest]>) -> Result<GateAnswer, Failure> {
         let ends = now_millis() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
         loop {
-            let found = look()?;
-            let left = ends.saturating_sub(now_millis());
+            let (record, owner, now) = (self.store.load()?.record(), owner_of(&self.live), now_millis());
+            let found = look::peek_record(&record, owner, now);
+            let left = ends.saturating_sub(now);
             if found != PeekState::Running || left == 0 {
-                return Ok(found);
+                let is_other = look::is_peek_of_other(&record, owner, callers, now);
+                return Ok(if is_other { GateAnswer::peek_of_other(found) } else { GateAnswer::peek(found) });
             }
             // What was accepted may be delivered several times until it has ended.
             self.wait_for_end(u32::try_from(left.div_ceil(1000)).unwrap_or(0)).await;

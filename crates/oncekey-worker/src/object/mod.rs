@@ -14,7 +14,7 @@ mod probe;
 mod store;
 
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal},
+    answer::refusal::Refusal,
     errand::{Errand, NotUnderstood},
 };
 use web_sys::{Request, Response};
@@ -36,7 +36,7 @@ impl Object {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Ok(Errand::Peek { wait }) => message::own_response(GateAnswer::peek(self.peek_key(wait).await?)),
+            Ok(Errand::Peek { wait, callers }) => message::own_response(self.peek_key(wait, callers.as_deref()).await?),
             Ok(Errand::Release) => self.release_key(),
             Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
         }

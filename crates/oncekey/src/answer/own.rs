@@ -29,6 +29,17 @@ impl GateAnswer {
         Self { status: 200, lines, content }
     }
 
+    /// What a peek says to another caller than the one whose key it is: `{"state":…}`.
+    pub fn peek_of_other(peek: PeekState) -> Self {
+        let state = match peek {
+            PeekState::Absent => "absent",
+            PeekState::Running => "running",
+            PeekState::Completed { .. } => "completed",
+            PeekState::Unknown { .. } => "unknown",
+        };
+        Self::json(to_json(&PeekJson { state, status: None, expires: None }))
+    }
+
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
     pub fn peek(peek: PeekState) -> Self {
         let (state, status, expires) = match peek {

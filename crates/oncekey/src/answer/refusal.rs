@@ -16,7 +16,7 @@ use crate::{
         negotiate::Audience,
     },
     json::write::to_json,
-    key::InvalidKey,
+    key::{InvalidKey, caller::InvalidCaller},
 };
 
 /// A refusal, with the facts that its problem states.
@@ -26,6 +26,12 @@ pub enum Refusal {
     KeyMissing,
     /// The key is malformed.
     KeyInvalid(InvalidKey),
+    /// What identifies the caller cannot be read exactly.
+    CallerInvalid,
+    /// Nothing proves who the caller is.
+    CallerUnverified,
+    /// Another caller's random UUID.
+    CallerChanged,
     /// The first request runs.
     InProgress {
         /// Seconds.
@@ -116,13 +122,18 @@ impl Refusal {
     /// The status of the answer.
     pub fn status(&self) -> u16 {
         match self {
-            Self::KeyMissing | Self::KeyInvalid(_) | Self::ContentIncomplete | Self::ContentInvalid { .. } => 400,
-            Self::Unauthorized => 401,
+            Self::KeyMissing
+            | Self::KeyInvalid(_)
+            | Self::CallerInvalid
+            | Self::ContentIncomplete
+            | Self::ContentInvalid { .. } => 400,
+            Self::Unauthorized | Self::CallerUnverified => 401,
             Self::NoSuchEndpoint | Self::NothingRemembered => 404,
             Self::MethodNotAllowed { .. } => 405,
             Self::InProgress { .. }
             | Self::OutcomeUnknown { .. }
             | Self::ReplyUnavailable { .. }
+            | Self::CallerChanged
             | Self::StateConflict { .. }
             | Self::StillRunning => 409,
             Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => 413,
@@ -139,6 +150,9 @@ impl Refusal {
         match self {
             Self::KeyMissing => "key_missing",
             Self::KeyInvalid(_) => "key_invalid",
+            Self::CallerInvalid => "caller_invalid",
+            Self::CallerUnverified => "caller_unverified",
+            Self::CallerChanged => "caller_changed",
             Self::InProgress { .. } => "request_in_progress",
             Self::Reused => "idempotency_key_reused",
             Self::OutcomeUnknown { .. } => "outcome_unknown",
@@ -166,7 +180,7 @@ impl Refusal {
             Self::InProgress { .. } => StatusWord::InProgress,
             Self::Reused => StatusWord::Mismatch,
             Self::UnansweredUnprotected { reason, .. } => StatusWord::Bypassed(*reason),
-            Self::OutcomeUnknown { .. } => StatusWord::Unknown,
+            Self::OutcomeUnknown { .. } | Self::CallerChanged => StatusWord::Unknown,
             _ => StatusWord::Refused,
         }
     }
@@ -186,6 +200,9 @@ impl Refusal {
         match self {
             Self::KeyMissing => "Idempotency-Key is missing",
             Self::KeyInvalid(_) => "Idempotency-Key is invalid",
+            Self::CallerInvalid => "The caller cannot be told",
+            Self::CallerUnverified => "The caller is not verified",
+            Self::CallerChanged => "Idempotency-Key was used by another caller",
             Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
             Self::Reused => "Idempotency-Key is already used",
             Self::OutcomeUnknown { .. } => "The outcome is unknown",
@@ -214,6 +231,9 @@ impl Refusal {
                 "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned()
             }
             Self::KeyInvalid(why) => format!("{why} Nothing was run."),
+            Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
+            Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
+            Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
             Self::InProgress { .. } => {
                 "The first request with this key has not ended. Try again later with the same key.".to_owned()
             }
@@ -297,7 +317,7 @@ impl Refusal {
         if let Self::MethodNotAllowed { allow } = self {
             lines.push("allow", allow);
         }
-        if matches!(self, Self::Unauthorized) {
+        if matches!(self, Self::Unauthorized | Self::CallerUnverified) {
             lines.push("www-authenticate", "Bearer");
         }
         if let Some(origin) = &audience.allow_origin {
@@ -334,6 +354,15 @@ impl Refusal {
             self.status(),
             code = self.code(),
         )
+    }
+}
+
+impl From<InvalidCaller> for Refusal {
+    fn from(why: InvalidCaller) -> Self {
+        match why {
+            InvalidCaller::Inexact => Self::CallerInvalid,
+            InvalidCaller::Anonymous => Self::CallerUnverified,
+        }
     }
 }
 

@@ -34,8 +34,9 @@ use crate::{
     answer::{class::declines_delivery, refusal::Refusal},
     decide::{
         alarm::{AlarmDecision, decide_alarm},
-        attempt::{ProbeResult, probe_path},
+        attempt::{ProbeResult, claimant_of, probe_path},
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
+        caller::is_other_caller,
         outcome::{RecordChange, Settlement},
     },
     http::date::{Millis, later_by},
@@ -43,10 +44,7 @@ use crate::{
     stored::{
         attempt::Attempt,
         frame::Unreadable,
-        record::{
-            Cause, Claim, Claimant, Delivery, DeliveryStage, FoundRecord, KeptReply, Owner, Record, is_live,
-            known_expiry,
-        },
+        record::{Cause, Claim, Delivery, DeliveryStage, FoundRecord, KeptReply, Owner, Record, is_live, known_expiry},
     },
 };
 
@@ -109,6 +107,9 @@ pub fn decide_accept<'r>(
         }
     };
     if let Some(record) = record.filter(|record| is_live(record, owner, now)) {
+        if is_other_caller(&record.claim().claimant, attempt.callers.as_deref()) {
+            return AcceptDecision::Refuse { refusal: Refusal::CallerChanged, expires: None };
+        }
         let refuse = |refusal| AcceptDecision::Refuse { refusal, expires: known_expiry(record) };
         return match record {
             _ if record.claim().fingerprint != attempt.fingerprint => refuse(Refusal::Reused),
@@ -123,11 +124,11 @@ pub fn decide_accept<'r>(
         fingerprint: attempt.fingerprint.clone(),
         lease_until: now,
         retention: attempt.terms.retention,
-        claimant: Claimant::default(),
+        claimant: claimant_of(attempt),
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
-        attempt: attempt.clone(),
+        attempt: Attempt { callers: None, ..attempt.clone() },
         until: later_by(now, attempt.terms.retention),
         tries: 0,
         refusals: 0,

@@ -2,6 +2,7 @@
 
 use crate::{
     answer::{head::ReplyHead, refusal::Refusal},
+    decide::caller::is_other_caller,
     http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
@@ -85,8 +86,12 @@ pub fn decide<'r>(
     let Some(record) = record.filter(|r| is_live(r, owner, now)) else {
         // What has expired still counts executions until it is deleted.
         let last = record.map_or(0, |record| record.claim().generation);
-        return Decision::Execute(new_claim(owner, last, Claimant::default(), attempt, now));
+        return Decision::Execute(new_claim(owner, last, claimant_of(attempt), attempt, now));
     };
+    if is_other_caller(&record.claim().claimant, attempt.callers.as_deref()) {
+        // Nothing of what is remembered is shown, not even until when.
+        return Decision::Refuse { refusal: Refusal::CallerChanged, expires: None };
+    }
     let refuse = |refusal| Decision::Refuse { refusal, expires: known_expiry(record) };
     if record.claim().fingerprint != attempt.fingerprint {
         return refuse(Refusal::Reused);
@@ -197,7 +202,11 @@ pub fn decide_after_probe<'r>(
     kept: KeptReply,
     now: Millis,
 ) -> AfterProbe {
-    let of_attempt = |r: &&Record| is_live(r, owner, now) && r.claim().fingerprint == attempt.fingerprint;
+    let of_attempt = |r: &&Record| {
+        is_live(r, owner, now)
+            && r.claim().fingerprint == attempt.fingerprint
+            && !is_other_caller(&r.claim().claimant, attempt.callers.as_deref())
+    };
     let Ok(Some(record)) = record.into().read(now).map(|record| record.filter(of_attempt)) else {
         return AfterProbe::Moved;
     };
@@ -287,6 +296,11 @@ pub enum AfterProbe {
 /// The claim of another execution of the same request.
 fn next_claim(owner: Owner, before: &Claim, attempt: &Attempt, now: Millis) -> Claim {
     new_claim(owner, before.generation, before.claimant.clone(), attempt, now)
+}
+
+/// What is remembered of a request that claims a free key.
+pub(super) fn claimant_of(attempt: &Attempt) -> Claimant {
+    Claimant { callers: attempt.callers.clone(), ..Claimant::default() }
 }
 
 fn new_claim(owner: Owner, last: u32, claimant: Claimant, attempt: &Attempt, now: Millis) -> Claim {

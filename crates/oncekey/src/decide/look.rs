@@ -2,7 +2,9 @@
 
 use crate::{
     answer::peek::PeekState,
+    decide::caller::is_other_caller,
     http::date::Millis,
+    key::caller::CallerDigest,
     stored::{
         frame::Unreadable,
         record::{FoundRecord, Owner, Record, is_live, unknown_until},
@@ -36,6 +38,18 @@ pub fn peek_record<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Mi
             PeekState::Unknown { expires: Some(record.expires()) }
         }
     }
+}
+
+/// Whether a peek comes from another caller than the one whose key it is: that one is told the state alone. `callers`:
+/// as in an [attempt](crate::stored::attempt::Attempt::callers).
+pub fn is_peek_of_other<'r>(
+    record: impl Into<FoundRecord<'r>>,
+    owner: Owner,
+    callers: Option<&[CallerDigest]>,
+    now: Millis,
+) -> bool {
+    let record = record.into().read(now).ok().flatten().filter(|record| is_live(record, owner, now));
+    record.is_some_and(|record| is_other_caller(&record.claim().claimant, callers))
 }
 
 /// What a release by the operator does.

@@ -4,6 +4,15 @@
 //! attempt, [`outcome::settle_attempt`] when an execution ends, [`alarm::decide_alarm`] when the alarm rings. The shell
 //! stores what they return in the same synchronous section in which it asked.
 //!
+//! Whose key it is comes first. A random UUID names its object for everybody, and the first caller's attributes stand in
+//! the record; any other key names one for its caller alone.
+//!
+//! | the first's attributes | the request's | whatever else | decision |
+//! |---|---|---|---|
+//! | not remembered, none | | | as below |
+//! | some | one of them | | as below |
+//! | some | others, none | | refuse: caller changed; a peek says the state alone |
+//!
 //! | record | fingerprint | owner | `unanswered` | decision |
 //! |---|---|---|---|---|
 //! | none, expired | | | | execute |
@@ -37,6 +46,7 @@ pub mod accepted;
 pub mod alarm;
 pub mod attempt;
 pub mod backoff;
+pub mod caller;
 pub mod look;
 pub mod outcome;
 pub mod transition;

@@ -152,9 +152,7 @@ fn outgoing_effect(
     given: &TransitionContent<'_>,
 ) -> Result<OutgoingEffect, InvalidKey> {
     let content = to_json(&EffectContent { machine, id, transition, body: given.text.map(RawJson) });
-    let mut scope = Scope::new("");
-    scope.add("machine", machine);
-    scope.add("entity", id);
+    let scope = Scope::of_gate(&[("machine", machine), ("entity", id)]);
     let key = again.map_or_else(|| transition.to_owned(), |again| [transition, "/", &again.to_string()].concat());
     let usual = Route::default();
     let route = policy.route("POST", path).unwrap_or(&usual);

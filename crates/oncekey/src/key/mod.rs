@@ -1,5 +1,6 @@
 //! The client's key, the scope it is valid in, and the scoped key that both become.
 
+pub mod caller;
 pub mod mint;
 pub mod scope;
 pub mod scoped;
@@ -7,14 +8,15 @@ pub mod scoped;
 use std::{borrow::Cow, error::Error, fmt};
 
 use sfv::{Parser, StringRef};
-use uuid::{Uuid, fmt::Hyphenated};
+use uuid::{Uuid, Variant, fmt::Hyphenated};
 
 /// The most characters a key may have, after unquoting.
 pub const LONGEST_KEY: usize = 255;
 
 /// The client's value, one per intent: 1 to 255 printable ASCII characters, not all of them spaces.
 ///
-/// Two keys are one only if they are equal byte for byte.
+/// Two keys are one only if they are equal byte for byte, but for a UUID: it is compared by its value, and held in small
+/// letters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Key(String);
 
@@ -74,7 +76,11 @@ impl Key {
         if value.bytes().all(|byte| byte == b' ') {
             return Err(InvalidKey::Blank);
         }
-        Ok(Key(value.to_owned()))
+        let mut key = Key(value.to_owned());
+        if key.uuid().is_some() {
+            key.0.make_ascii_lowercase();
+        }
+        Ok(key)
     }
 
     /// The key without quotes.
@@ -95,6 +101,22 @@ impl Key {
     pub fn uuid(&self) -> Option<Uuid> {
         // The library reads the other forms as well: with braces, as a URN, without hyphens. None of them is so long.
         (self.0.len() == Hyphenated::LENGTH).then(|| Uuid::try_parse(&self.0).ok()).flatten()
+    }
+
+    /// Whether it is a UUID that nobody guesses: of version 4 or 7, of the RFC's own variant (RFC 9562 §4.1, §5.4, §5.7).
+    /// Any other key is natural.
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key};
+    ///
+    /// assert!(Key::from_header("8E03978E-40D5-43DD-BC93-6894A57F9324")?.is_random());
+    /// assert!(!Key::from_header("00000000-0000-0000-0000-000000000000")?.is_random());
+    /// assert!(!Key::from_header("order-1042")?.is_random());
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
+    pub fn is_random(&self) -> bool {
+        self.uuid()
+            .is_some_and(|uuid| uuid.get_variant() == Variant::RFC4122 && matches!(uuid.get_version_num(), 4 | 7))
     }
 }
 
@@ -118,8 +140,8 @@ pub enum InvalidKey {
     Disagrees,
     /// The JSON member is not a string, or the form field is a file.
     NotAString,
-    /// The caller is anonymous, and the key is not a UUID.
-    NotUuid,
+    /// Nothing proves who the caller is, and the key is no random UUID.
+    NotRandom,
 }
 
 /// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
@@ -139,7 +161,9 @@ impl fmt::Display for InvalidKey {
                 "The idempotency key in the header and the one in the JSON content are not the same."
             }
             InvalidKey::NotAString => "The idempotency key in the content is not a string.",
-            InvalidKey::NotUuid => "Without credentials only a UUID is accepted as idempotency key.",
+            InvalidKey::NotRandom => {
+                "Without credentials that stay the same only a UUID of version 4 or 7 is accepted as idempotency key."
+            }
         })
     }
 }

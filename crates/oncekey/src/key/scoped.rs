@@ -15,7 +15,9 @@ pub struct ScopedKey(String);
 impl ScopedKey {
     /// Derives the scoped key; the same scope and key always give the same one.
     ///
-    /// An anonymous caller's key guards the answer alone, so it must be one that nobody guesses: a UUID.
+    /// A random UUID names the object with the host alone, unless callers are kept apart: the object remembers its
+    /// [callers](Scope::callers). Any other key may be guessed, so it names one for its caller alone, and needs a caller
+    /// of whom an attribute proves who it is.
     ///
     /// ```
     /// use oncekey::key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey};
@@ -27,19 +29,21 @@ impl ScopedKey {
     ///     ScopedKey::derive(&scope, &key)
     /// };
     /// assert_ne!(of("Bearer of-ann")?, of("Bearer of-bob")?);
-    /// assert_eq!(of(""), Err(InvalidKey::NotUuid));
+    /// assert_eq!(of(""), Err(InvalidKey::NotRandom));
     /// assert_eq!(of("Bearer of-ann")?.as_str().len(), 43);
     /// # Ok::<(), InvalidKey>(())
     /// ```
     pub fn derive(scope: &Scope, key: &Key) -> Result<ScopedKey, InvalidKey> {
-        if scope.is_anonymous() && key.uuid().is_none() {
-            return Err(InvalidKey::NotUuid);
+        if !key.is_random() && !scope.is_proven() {
+            return Err(InvalidKey::NotRandom);
         }
         let mut digest = LengthPrefixedDigest::new("oncekey scoped key 1");
         digest.add_part(scope.host.as_bytes());
-        for (attribute, value) in &scope.attributes {
-            digest.add_optional(Some(attribute.as_bytes()));
-            digest.add_part(value.as_bytes());
+        if scope.has_own_space(key) {
+            for attribute in &scope.attributes {
+                digest.add_optional(Some(attribute.name.as_bytes()));
+                digest.add_part(attribute.value.as_bytes());
+            }
         }
         digest.add_optional(None);
         digest.add_part(key.as_str().as_bytes());

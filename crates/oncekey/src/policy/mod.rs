@@ -10,6 +10,7 @@
 //! |---|---|---|
 //! | 0 | `types`, `attribute`, `path_pattern` | a policy as the gate uses it |
 //! | 0 | `invalid` | what is wrong with a policy, and where |
+//! | 1 | `caller` | whose key a request has |
 //! | 1 | `syntax` | which texts a policy may hold |
 //! | 1 | `value`, `located` | a policy as JSON, and a place in it |
 //! | 2 | `member`, `table` | the description |
@@ -18,6 +19,7 @@
 //! | 4 | `parse`, `published`, `describe` | from text and to text |
 
 mod attribute;
+mod caller;
 mod check;
 mod cross_check;
 pub mod describe;
@@ -37,4 +39,6 @@ pub use attribute::{Attribute, InvalidAttribute};
 pub use invalid::{InvalidPolicy, PolicyFault};
 pub use path_pattern::{InvalidPathPattern, PathPattern};
 pub use table::{LARGEST, LONGEST_RETENTION, LONGEST_WAIT};
-pub use types::{Keep, Machine, Mode, Policy, Queue, Route, ServerError, StoreFailure, Transition, Unanswered};
+pub use types::{
+    Anonymous, Bind, Keep, Machine, Mode, Policy, Queue, Route, ServerError, StoreFailure, Transition, Unanswered,
+};

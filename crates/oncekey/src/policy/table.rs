@@ -3,7 +3,7 @@
 use crate::policy::{
     member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
     syntax::TextSyntax,
-    types::{Keep, Mode, ServerError, StoreFailure, Unanswered},
+    types::{Anonymous, Bind, Keep, Mode, ServerError, StoreFailure, Unanswered},
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -16,7 +16,7 @@ pub const LONGEST_RETENTION: u32 = 315_360_000;
 pub const LARGEST: u32 = 104_857_600;
 
 /// Items: the most that `max_items` may be. Each is a call of its own, and the platform allows so many for one request.
-const MOST_ITEMS: u64 = 10_000;
+const MOST_ITEMS: u32 = 10_000;
 
 const ROW: MemberRow = MemberRow::BLANK;
 
@@ -76,6 +76,22 @@ const POLICY: &[MemberRow] = &[
         kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
         preset: Some(Preset::List(&[])),
         about: "list of web origins whose pages may read the gate's own refusals",
+        ..ROW
+    },
+    MemberRow {
+        name: "bind",
+        kind: ValueKind::Word(Bind::WORDS),
+        preset: Some(Preset::Text(Bind::Inside.word())),
+        about: "a UUID of version 4 or 7: `\"inside\"` (one key for everybody, kept for its first caller), `\"apart\"` \
+                (each caller has a key of its own, as with any other key)",
+        ..ROW
+    },
+    MemberRow {
+        name: "anonymous",
+        kind: ValueKind::Word(Anonymous::WORDS),
+        preset: Some(Preset::Text(Anonymous::Uuid.word())),
+        about: "a caller with nothing of the scope: `\"uuid\"` (a key has to be a UUID of version 4 or 7), `\"refuse\"` \
+                (no key is taken)",
         ..ROW
     },
     MemberRow {

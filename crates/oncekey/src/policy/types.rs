@@ -34,7 +34,11 @@ pub struct Policy {
     pub max_stored: u64,
     /// What happens while the objects cannot be reached.
     pub store_failure: StoreFailure,
-    /// Web origins (RFC 6454 §6.2) to which the gate opens its own refusals.
+    /// What a random UUID names.
+    pub bind: Bind,
+    /// Which keys are taken from a caller without attributes.
+    pub anonymous: Anonymous,
+    /// Web origins (RFC 6454 §6.2) to which the gate opens its own answers.
     pub cors: Vec<String>,
     /// The first that matches decides.
     pub routes: Vec<Route>,
@@ -51,6 +55,24 @@ pub enum StoreFailure {
     Closed,
     /// It passes, unprotected.
     Open,
+}
+
+/// What a random UUID names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bind {
+    /// One object for everybody, which is bound to its first caller inside.
+    Inside,
+    /// An object for each caller.
+    Apart,
+}
+
+/// Which keys are taken from a caller without attributes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anonymous {
+    /// Random UUIDs.
+    Uuid,
+    /// None.
+    Refuse,
 }
 
 /// What is protected in one way. Its default is that of an object without members.
@@ -226,6 +248,8 @@ macro_rules! words {
 }
 
 words!(StoreFailure { Closed = "closed", Open = "open" });
+words!(Bind { Inside = "inside", Apart = "apart" });
+words!(Anonymous { Uuid = "uuid", Refuse = "refuse" });
 words!(Keep { Success = "success", Definite = "definite" });
 words!(ServerError { Release = "release", Hold = "hold", Keep = "keep" });
 

@@ -9,7 +9,7 @@ use crate::{
         percent::{decode_segment as unescape, escape},
         target::Target,
     },
-    key::scoped::ScopedKey,
+    key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, Policy, Queue, Route, ServerError, Unanswered},
 };
 
@@ -24,6 +24,9 @@ pub struct Attempt {
     pub terms: Terms,
     /// The header in which the origin expects the key.
     pub header: String,
+    /// Who sends it, where the key does not name its object for one caller alone; empty for an anonymous caller. It is
+    /// no part of the attempt's text and is stored with the claim.
+    pub callers: Option<Vec<CallerDigest>>,
 }
 
 /// A route's rules, as far as the object needs them.
@@ -93,7 +96,7 @@ impl Attempt {
         let target = Target { method: "POST", path_and_query };
         let content = Content::parse(json, None, content);
         let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore);
-        Self { scoped_key, fingerprint, terms, header: policy.header.clone() }
+        Self { scoped_key, fingerprint, terms, header: policy.header.clone(), callers: None }
     }
 }
 
@@ -188,6 +191,7 @@ impl Attempt {
                 max_stored: words.next()?.parse().ok()?,
             },
             header: unescape(words.next()?)?,
+            callers: None,
         })
     }
 }

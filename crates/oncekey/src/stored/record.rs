@@ -4,6 +4,7 @@ use crate::{
     answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::date::{Millis, later_by},
+    key::caller::CallerDigest,
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -55,12 +56,12 @@ pub struct Claim {
     pub claimant: Claimant,
 }
 
-/// What is remembered of the request that claimed a key, beside its fingerprint. This build writes none of it and
+/// What is remembered of the request that claimed a key, beside its fingerprint. This build writes the callers and
 /// carries along what a newer one wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimant {
-    /// The caller's attributes, each as a short digest, none for an anonymous caller; `None` where they were not
-    /// remembered.
+    /// The caller's attributes, each as a short digest, none for an anonymous caller; `None` where the key names its
+    /// object for one caller alone, or an earlier build did not remember them.
     pub callers: Option<Vec<CallerDigest>>,
     /// What the fingerprint was made of.
     pub basis: Option<Box<FingerprintBasis>>,
@@ -69,10 +70,6 @@ pub struct Claimant {
     /// What a newer build added.
     pub extensions: Vec<Extension>,
 }
-
-/// A digest of one attribute of a caller.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CallerDigest(pub Vec<u8>);
 
 /// The policy's part in a fingerprint, so that the same bytes are known again under another policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     answer::head::ReplyHead,
     http::{date::Millis, fields::Fields},
+    key::caller::CallerDigest,
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
@@ -16,8 +17,7 @@ use crate::{
         frame::Extension,
         outbox::OutboxEntry,
         record::{
-            CallerDigest, Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply,
-            Record, Seal,
+            Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
         },
         request::StoredRequest,
     },
@@ -417,6 +417,7 @@ impl AttemptBody<'_> {
                 max_stored: self.max_stored,
             },
             header: self.header.to_owned(),
+            callers: None,
         })
     }
 }

@@ -2,13 +2,14 @@
 use oncekey::{
     answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
+        accepted::{AcceptDecision, decide_accept},
         alarm::{AlarmDecision, decide_alarm, first_alarm},
         attempt::{AfterProbe, Decision, ProbeResult, decide, decide_after_probe, decide_since_probe},
-        look::{ReleaseDecision, decide_release, peek_record},
+        look::{ReleaseDecision, decide_release, is_peek_of_other, peek_record},
         outcome::{RecordChange, Settlement, settle_attempt},
     },
     fingerprint::Fingerprint,
-    key::scoped::ScopedKey,
+    key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Policy, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
@@ -51,6 +52,7 @@ fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
         fingerprint: (if print == "same" { SAME } else { OTHER }).parse::<Fingerprint>().unwrap(),
         terms: terms(unanswered, wait),
         header: "Idempotency-Key".to_owned(),
+        callers: None,
     }
 }
 
@@ -140,7 +142,7 @@ unanswered        -     same  probe -    | probe
 unanswered        -     same  rerun -    | execute 5
 ";
 
-fn words(decision: Decision) -> String {
+fn decision_words(decision: Decision) -> String {
     match decision {
         Decision::Execute(claim) => {
             assert_eq!(claim.lease_until, NOW + 10_000);
@@ -200,7 +202,7 @@ fn the_table() {
                         met[at] = true;
                         let attempt = attempt(print, unanswered, seconds);
                         let decision = decide(record(record_word).as_ref(), owner(owner_word), &attempt, waited, NOW);
-                        assert_eq!(words(decision), rows[at].1, "{case:?}");
+                        assert_eq!(decision_words(decision), rows[at].1, "{case:?}");
                     }
                 }
             }
@@ -208,6 +210,122 @@ fn the_table() {
     }
     let idle: Vec<_> = rows.iter().zip(met).filter(|(_, met)| !met).collect();
     assert!(idle.is_empty(), "{idle:?}");
+}
+
+/// The first's attributes, the request's, and whose key it is.
+const CALLERS: &str = "
+forgotten -       | own
+nobody    -       | own
+a         a       | own
+a         a,b     | own
+a,b       b       | own
+a,b       b,c     | own
+a         nobody  | another's
+a         no      | another's
+a         b       | another's
+a,b       c,d     | another's
+";
+
+fn callers(word: &str) -> Option<Vec<CallerDigest>> {
+    match word {
+        "forgotten" | "no" => None,
+        "nobody" => Some(Vec::new()),
+        letters => Some(letters.split(',').map(|letter| CallerDigest(letter.as_bytes().repeat(16))).collect()),
+    }
+}
+
+/// Another caller is told so and nothing else, whatever is remembered, asked and waited for; the same caller gets what
+/// it got when nobody was told apart.
+#[test]
+fn the_table_of_callers() {
+    for (line, expect) in CALLERS.lines().filter_map(|line| line.split_once(" | ")) {
+        let (first, second) = line.split_once(' ').unwrap();
+        let all = match second.trim() {
+            "-" => vec!["a", "a,b", "nobody", "no"],
+            word => vec![word],
+        };
+        for (word, owner_word, print, unanswered) in every_live() {
+            let mut of_first = record(word).unwrap();
+            claim_of(&mut of_first).claimant.callers = callers(first);
+            for second in &all {
+                let attempt = Attempt { callers: callers(second), ..attempt(print, unanswered, 7) };
+                let found = decide(Some(&of_first), owner(owner_word), &attempt, false, NOW);
+                let accepted = decide_accept(Some(&of_first), owner(owner_word), &attempt, NOW);
+                let seen = is_peek_of_other(Some(&of_first), owner(owner_word), attempt.callers.as_deref(), NOW);
+                let case = format!("{line} {second} {word} {owner_word} {print} {unanswered}");
+                let changed = Refusal::CallerChanged;
+                if expect == "own" {
+                    let expect = decide(record(word).as_ref(), owner(owner_word), &attempt, false, NOW);
+                    assert_eq!(decision_words(found), decision_words(expect), "{case}");
+                    assert!(
+                        !matches!(accepted, AcceptDecision::Refuse { refusal: Refusal::CallerChanged, .. }),
+                        "{case}"
+                    );
+                } else {
+                    assert_eq!(found, Decision::Refuse { refusal: changed.clone(), expires: None }, "{case}");
+                    assert_eq!(accepted, AcceptDecision::Refuse { refusal: changed, expires: None }, "{case}");
+                    let kept = KeptReply::Tombstone { status: 200 };
+                    let after = decide_after_probe(
+                        Some(&of_first),
+                        owner(owner_word),
+                        &attempt,
+                        ProbeResult::Nothing,
+                        kept,
+                        NOW,
+                    );
+                    assert_eq!(after, AfterProbe::Moved, "{case}");
+                }
+                assert_eq!(seen, expect != "own", "{case}");
+            }
+        }
+    }
+}
+
+/// Who claimed stays who it was, through executions that another set of the same caller's credentials calls for; a key
+/// that is free again takes the next one's.
+#[test]
+fn a_claim_remembers_its_first_caller() {
+    let of = |record: Option<Record>| {
+        let attempt = Attempt { callers: callers("a,c"), ..attempt("same", "rerun", 0) };
+        match decide(record.as_ref(), Owner::default(), &attempt, false, NOW) {
+            Decision::Execute(claim) => claim.claimant.callers,
+            other => panic!("{other:?}"),
+        }
+    };
+    let with = |word: &str| {
+        let mut found = record(word).unwrap();
+        claim_of(&mut found).claimant.callers = callers("a,b");
+        Some(found)
+    };
+    assert_eq!(of(None), callers("a,c"));
+    assert_eq!(of(with("completed-expired")), callers("a,c"));
+    assert_eq!(of(with("unanswered")), callers("a,b"));
+    assert_eq!(of(with("claimed-over")), callers("a,b"));
+    let attempt = Attempt { callers: callers("a"), ..attempt("same", "hold", 0) };
+    let AcceptDecision::Store(Record::Accepted(delivery)) = decide_accept(None, Owner::default(), &attempt, NOW) else {
+        panic!()
+    };
+    assert_eq!(delivery.claim.claimant.callers, callers("a"));
+}
+
+/// Each record that counts, its owner, and what is asked.
+fn every_live() -> Vec<(&'static str, &'static str, &'static str, &'static str)> {
+    let mut all = Vec::new();
+    for word in ["claimed", "claimed-over", "reply", "tombstone", "ambiguous", "unanswered"] {
+        for owner in ["alive", "gone"] {
+            for print in ["same", "other"] {
+                all.extend(["hold", "probe", "rerun"].map(|unanswered| (word, owner, print, unanswered)));
+            }
+        }
+    }
+    all
+}
+
+fn claim_of(record: &mut Record) -> &mut Claim {
+    match record {
+        Record::Claimed(claim) | Record::Completed { claim, .. } | Record::Unknown { claim, .. } => claim,
+        Record::Accepted(delivery) => &mut delivery.claim,
+    }
 }
 
 #[test]

@@ -47,6 +47,7 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         fingerprint: print.parse::<Fingerprint>().unwrap(),
         terms,
         header: "Idempotency-Key".to_owned(),
+        callers: None,
     }
 }
 

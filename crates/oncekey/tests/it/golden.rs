@@ -3,7 +3,7 @@ use oncekey::{
     answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::fields::Fields,
-    key::scoped::ScopedKey,
+    key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
@@ -12,8 +12,7 @@ use oncekey::{
         frame::{Extension, NEVER, Unreadable},
         outbox::OutboxEntry,
         record::{
-            CallerDigest, Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply,
-            Record, Seal,
+            Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
         },
         request::StoredRequest,
     },
@@ -88,6 +87,7 @@ fn attempt(unanswered: Unanswered) -> Attempt {
             max_stored: 4_194_304,
         },
         header: "Idempotency-Key".to_owned(),
+        callers: None,
     }
 }
 

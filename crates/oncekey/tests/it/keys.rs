@@ -19,6 +19,8 @@ use serde_json::Value;
 
 const KEYS: &str = include_str!("../../../../tests/vectors/keys.json");
 const UUID: &str = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+/// A UUID of version 5: whoever knows its name can make it.
+const GUESSABLE: &str = "8e03978e-40d5-53dd-bc93-6894a57f9324";
 
 /// The word for an error in the vectors.
 fn word(error: InvalidKey) -> &'static str {
@@ -31,7 +33,7 @@ fn word(error: InvalidKey) -> &'static str {
         InvalidKey::Repeated => "Repeated",
         InvalidKey::Disagrees => "Disagrees",
         InvalidKey::NotAString => "NotAString",
-        InvalidKey::NotUuid => "NotUuid",
+        InvalidKey::NotRandom => "NotRandom",
     }
 }
 
@@ -104,12 +106,12 @@ fn scoped_keys_tell_callers_apart() {
     let all = [
         derive("a", &[], UUID),
         derive("b", &[], UUID),
-        derive("a", &[], &UUID.to_uppercase()),
-        derive("a", &[("header:authorization", "x")], UUID),
-        derive("a", &[("header:authorization", "y")], UUID),
-        derive("a", &[("cookie:session", "x")], UUID),
-        derive("a", &[("header:authorization", "x"), ("cookie:session", "x")], UUID),
-        derive("a", &[("cookie:session", "x"), ("header:authorization", "x")], UUID),
+        derive("a", &[("header:authorization", "x")], GUESSABLE),
+        derive("a", &[("header:authorization", "y")], GUESSABLE),
+        derive("a", &[("cookie:session", "x")], GUESSABLE),
+        derive("a", &[("header:authorization", "x"), ("cookie:session", "x")], GUESSABLE),
+        derive("a", &[("cookie:session", "x"), ("header:authorization", "x")], GUESSABLE),
+        derive("a", &[("header:authorization", "Digest username=x"), ("cookie:session", "x")], GUESSABLE),
         derive("a", &[("header:authorization", "x")], "k"),
         derive("a", &[("header:authorization", "x")], "K"),
         derive("a", &[("header:authorization", "xk")], "k"),
@@ -120,8 +122,70 @@ fn scoped_keys_tell_callers_apart() {
         assert!(all.iter().skip(index + 1).all(|other| one != other), "{index}");
     }
     assert_eq!(derive("A.Example", &[], UUID), derive("a.example", &[], UUID));
-    assert_eq!(derive("a", &[], "k"), Err(InvalidKey::NotUuid));
-    assert_eq!(derive("a", &[("header:authorization", " ")], "k"), Err(InvalidKey::NotUuid));
+    for caller in [None, Some(""), Some("Digest username=a"), Some("Digest realm=r"), Some("Hawk id=\"h\"")] {
+        let caller: Vec<_> = caller.into_iter().map(|value| ("header:authorization", value)).collect();
+        for key in ["k", GUESSABLE] {
+            assert_eq!(derive("a", &caller, key), Err(InvalidKey::NotRandom), "{caller:?} {key}");
+        }
+        assert_eq!(derive("a", &caller, UUID), derive("a", &[], UUID), "{caller:?}");
+    }
+    assert_eq!(derive("a", &[("cookie:session", "x")], &UUID.to_uppercase()), derive("a", &[], UUID));
+}
+
+/// The versions and variants of RFC 9562, each digit that tells them.
+#[test]
+fn random_uuids() {
+    for version in "0123456789abcdef".chars() {
+        for variant in "0123456789abcdef".chars() {
+            let text = format!("8e03978e-40d5-{version}3dd-{variant}c93-6894a57f9324");
+            let expect = matches!(version, '4' | '7') && matches!(variant, '8' | '9' | 'a' | 'b');
+            assert_eq!(Key::from_content(&text).unwrap().is_random(), expect, "{text}");
+        }
+    }
+    for key in ["k", "8e03978e40d543ddbc936894a57f9324", "{8e03978e-40d5-43dd-bc93-6894a57f9324}"] {
+        assert!(!Key::from_content(key).unwrap().is_random(), "{key}");
+    }
+}
+
+#[test]
+fn callers_are_known_again_under_one_key_of_one_host() {
+    let of = |host: &str, attributes: &[(&str, &str)], key: &str| {
+        let mut scope = Scope::new(host);
+        for (attribute, value) in attributes {
+            scope.add(attribute, value);
+        }
+        scope.callers(&Key::from_content(key).unwrap())
+    };
+    let ann = [("header:authorization", "Bearer ann")];
+    let both = [("header:authorization", "bearer ann"), ("cookie:session", "s")];
+    let one = of("a", &ann, UUID).unwrap();
+    assert_eq!(one.len(), 1);
+    assert_eq!(one[0].to_string().len(), 32);
+    assert_eq!(of("A", &both, &UUID.to_uppercase()).unwrap()[0], one[0]);
+    assert_eq!(of("a", &[], UUID), Some(Vec::new()));
+    assert_eq!(of("a", &ann, "k"), None);
+    let other_key = "018f3e5a-1c2d-7abc-8def-0123456789ab";
+    let others = [
+        of("b", &ann, UUID),
+        of("a", &ann, other_key),
+        of("a", &[("header:x", "Bearer ann")], UUID),
+        of("a", &[("header:authorization", "Bearer bob")], UUID),
+        of("a", &[("header:authorization", "Digest username=\"ann\"")], UUID),
+    ];
+    assert!(
+        others.iter().all(|other| other.as_ref().is_some_and(|other| other.len() == 1 && other != &one)),
+        "{others:?}"
+    );
+    let apart = |attributes: &[(&str, &str)]| {
+        let mut scope = Scope::new("a").apart();
+        for (attribute, value) in attributes {
+            scope.add(attribute, value);
+        }
+        let key = Key::from_content(UUID).unwrap();
+        (scope.callers(&key), ScopedKey::derive(&scope, &key).unwrap())
+    };
+    assert_eq!(apart(&ann).0, None);
+    assert_ne!(apart(&ann).1, apart(&both).1);
 }
 
 #[test]

@@ -13,6 +13,7 @@
 
 mod batch;
 mod call;
+mod caller;
 mod canonical;
 mod cases;
 mod decision;

@@ -361,6 +361,7 @@ impl Gate {
                     fingerprint: PRINTS[usize::from(other)].parse::<Fingerprint>().unwrap(),
                     terms,
                     header: "Idempotency-Key".to_owned(),
+                    callers: None,
                 };
                 self.attempt(attempt, false);
             }

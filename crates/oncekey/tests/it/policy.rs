@@ -63,6 +63,8 @@ fn the_published_default() {
         "max_stored": 4_194_304,
         "store_failure": "closed",
         "cors": [],
+        "bind": "inside",
+        "anonymous": "uuid",
         "routes": [{
             "path": "/*",
             "methods": ["POST", "PATCH"],

@@ -158,6 +158,7 @@ impl World {
             fingerprint: PRINTS[usize::from(other)].parse::<Fingerprint>().unwrap(),
             terms: self.terms.clone(),
             header: "Idempotency-Key".to_owned(),
+            callers: None,
         }
     }
 

@@ -14,7 +14,7 @@ use oncekey::{
         lines::HeaderLines,
         negotiate::Audience,
     },
-    key::{InvalidKey, scoped::ScopedKey},
+    key::{InvalidKey, caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::attempt::{Attempt, Terms},
 };
@@ -46,6 +46,17 @@ fn rows() -> Vec<Row> {
     let unknown = "The outcome is unknown";
     vec![
         (Refusal::KeyMissing, 400, "key_missing", "Idempotency-Key is missing", "refused", None, None),
+        (Refusal::CallerInvalid, 400, "caller_invalid", "The caller cannot be told", "refused", None, None),
+        (Refusal::CallerUnverified, 401, "caller_unverified", "The caller is not verified", "refused", None, None),
+        (
+            Refusal::CallerChanged,
+            409,
+            "caller_changed",
+            "Idempotency-Key was used by another caller",
+            "unknown",
+            None,
+            None,
+        ),
         (Refusal::KeyInvalid(InvalidKey::Blank), 400, "key_invalid", invalid, "refused", None, None),
         (
             Refusal::InProgress { retry_after: 1 },
@@ -287,8 +298,10 @@ fn the_fragment_is_escaped() {
 fn refusals_with_a_field_of_their_own() {
     let allow = lines(Refusal::MethodNotAllowed { allow: "GET, HEAD" }.render(&Audience::default(), None).lines);
     assert_eq!(values(&allow, "allow"), ["GET, HEAD"]);
-    let bearer = lines(Refusal::Unauthorized.render(&Audience::default(), None).lines);
-    assert_eq!(values(&bearer, "www-authenticate"), ["Bearer"]);
+    for refusal in [Refusal::Unauthorized, Refusal::CallerUnverified] {
+        let bearer = lines(refusal.render(&Audience::default(), None).lines);
+        assert_eq!(values(&bearer, "www-authenticate"), ["Bearer"]);
+    }
 }
 
 fn check_peek(peek: PeekState, expect: Value) {
@@ -434,16 +447,31 @@ fn attempt() -> Attempt {
             max_stored: 4_194_304,
         },
         header: "Idempotency-Key".to_owned(),
+        callers: None,
     }
 }
 
 #[test]
 fn errands() {
     check_errand(Errand::Release, "release");
-    check_errand(Errand::Peek { wait: 30 }, "peek 30");
+    check_errand(Errand::Peek { wait: 30, callers: None }, "peek 30");
     let expect =
         format!("attempt {SCOPED} {PRINT} d h p/a%20b/{{key}}?c=%2520%c3%a9 60 25 0 86400 4194304 Idempotency-Key");
     check_errand(Errand::Attempt(attempt()), &expect);
+    for callers in [vec![], vec![vec![0; 16]], vec![vec![0x0a, 0xff], vec![1; 16]]] {
+        let callers = Some(callers.into_iter().map(CallerDigest).collect::<Vec<_>>());
+        let said: Vec<String> = callers.iter().flatten().map(CallerDigest::to_string).collect();
+        let more = format!(" !callers={}", said.join(","));
+        check_errand(Errand::Peek { wait: 30, callers: callers.clone() }, &format!("peek 30{more}"));
+        let attempt = Attempt { callers, ..attempt() };
+        check_errand(Errand::Attempt(attempt.clone()), &[expect.as_str(), &more].concat());
+        check_errand(Errand::Accept(attempt), &[&expect.replacen("attempt", "accept", 1), more.as_str()].concat());
+    }
+    for broken in
+        ["release !callers=", "peek 1 !callers=0", "peek 1 !callers=0g", "peek 1 !callers=00,", "peek 1 !callers"]
+    {
+        assert_eq!(broken.parse::<Errand>(), Err(NotUnderstood), "{broken}");
+    }
     for broken in ["", " ", "peek", "peek ", "peek x", "peek -1", "Release", "deliver", "attempt", "!release"] {
         assert_eq!(broken.parse::<Errand>(), Err(NotUnderstood), "{broken}");
     }

@@ -12,15 +12,15 @@ use oncekey::{
         transition::{TransitionContent, TransitionDecision, decide_transition},
     },
     fingerprint::Fingerprint,
-    key::scoped::ScopedKey,
+    key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Policy, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
         entity::Entity,
         frame::{Extension, Unreadable},
         record::{
-            CallerDigest, Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, FoundRecord,
-            KeptReply, Owner, Record, Seal,
+            Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, FoundRecord, KeptReply,
+            Owner, Record, Seal,
         },
     },
 };
@@ -42,6 +42,7 @@ fn attempt(print: &str, unanswered: Unanswered) -> Attempt {
         fingerprint: print.parse::<Fingerprint>().unwrap(),
         terms,
         header: "Idempotency-Key".to_owned(),
+        callers: Some(vec![CallerDigest(vec![1; 8])]),
     }
 }
 
@@ -70,7 +71,7 @@ fn claim() -> Claim {
 }
 
 fn delivery(stage: DeliveryStage, unanswered: Unanswered) -> Delivery {
-    let attempt = attempt(SAME, unanswered);
+    let attempt = Attempt { callers: None, ..attempt(SAME, unanswered) };
     Delivery { claim: claim(), attempt, until: NOW + 50_000, tries: 2, refusals: 3, stage }
 }
 
@@ -129,7 +130,8 @@ fn after_that_it_counts_for_nothing() {
         let found = FoundRecord::Unreadable(Unreadable { expires: Some(expires) });
         let attempt = attempt(SAME, Unanswered::Hold);
         let Decision::Execute(begun) = decide(found, GONE, &attempt, false, NOW) else { panic!("{expires}") };
-        assert_eq!((begun.generation, begun.claimant), (GONE.latest + 1, Claimant::default()));
+        let claimant = Claimant { callers: attempt.callers.clone(), ..Claimant::default() };
+        assert_eq!((begun.generation, begun.claimant), (GONE.latest + 1, claimant));
         assert!(matches!(decide_accept(found, GONE, &attempt, NOW), AcceptDecision::Store(_)), "{expires}");
         assert_eq!(peek_record(found, GONE, NOW), PeekState::Absent);
         assert_eq!(decide_release(found, GONE, NOW), ReleaseDecision::Absent);
