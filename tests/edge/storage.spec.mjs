@@ -159,8 +159,6 @@ describe("what a request costs", { concurrency: false }, () => {
     executed(await spot.post());
     await spot.ran(2);
   });
-<<<<<<< HEAD
-=======
 });
 
 describe("an accepted request of a later version", { concurrency: false }, () => {
@@ -192,7 +190,6 @@ describe("an accepted request of a later version", { concurrency: false }, () =>
     await spot.ran(2);
     assert.equal((await spot.peek()).json.state, "completed");
   });
->>>>>>> 833b4d8 (Two builds meet on workerd: a spec with the build before version 2, errands of a later one, and a record of a later version)
 });
 
 describe("many keys", { concurrency: false }, () => {

@@ -46,10 +46,6 @@ export class KeyObject extends Kept {
       await super.alarm();
       return Response.json(await this.real.getAlarm());
     }
-    if (pathname === "/.test/ring") {
-      await super.alarm();
-      return Response.json(await this.real.getAlarm());
-    }
     // What an object costs that only opens its storage.
     if (pathname === "/.test/open") return new Response(String(this.real.kv.get("r")));
     spy.calls++;
