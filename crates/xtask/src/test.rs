@@ -1,7 +1,7 @@
 //! `cargo xtask test`: every test there is, native, wasm32, on workerd, in Chromium and in Firefox.
 
 use std::{
-    env,
+    env, fs,
     io::{BufRead, BufReader},
     net::TcpListener,
     path::{Path, PathBuf},
@@ -14,6 +14,7 @@ use crate::{package, serve, tools};
 
 /// Runs the suites that `only` names, or all of them. `edge/crash` names one spec of a suite.
 pub fn test(only: &[String]) -> Result<()> {
+    keep_program()?;
     let mut failed = Vec::new();
     let mut suite = |name: &'static str, run: &dyn Fn(&[&str]) -> Result<()>| {
         let named = only.iter().filter_map(|only| only.split_once('/').filter(|(suite, _)| *suite == name));
@@ -40,6 +41,21 @@ pub fn test(only: &[String]) -> Result<()> {
         return Ok(());
     }
     bail!("failed: {}", failed.join(", "))
+}
+
+/// This program as the specs start it. cargo puts another in its place where it tests this crate, and a program that is
+/// gone starts nothing.
+fn program() -> PathBuf {
+    tools::target_dir().join("test/xtask")
+}
+
+/// Puts a copy of this program aside before anything is built.
+fn keep_program() -> Result<()> {
+    let (new, kept) = (program().with_extension("new"), program());
+    fs::create_dir_all(tools::target_dir().join("test"))?;
+    fs::copy(env::current_exe().context("where is xtask?")?, &new)?;
+    // In one step: a spec that still runs keeps the file that it has.
+    Ok(fs::rename(new, kept)?)
 }
 
 /// The lints of `[workspace.lints]`, on both targets, and those of the docs.
@@ -156,7 +172,7 @@ struct Demo {
 impl Demo {
     fn start() -> Result<Self> {
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-        let mut child = tools::command(env::current_exe()?)
+        let mut child = tools::command(program())
             .args(["serve", "--memory", "--port", &port.to_string()])
             .env(serve::BUILT, "1")
             .stdout(Stdio::piped())
@@ -185,7 +201,7 @@ impl Drop for Demo {
 /// Runs the specs below a folder, or those that `only` names; they start what they need by this very program.
 fn node_test(dir: &str, only: &[&str], variables: &[(&str, &Path)]) -> Result<()> {
     tools::npm()?;
-    let mut specs: Vec<PathBuf> = std::fs::read_dir(tools::root().join(dir))?
+    let mut specs: Vec<PathBuf> = fs::read_dir(tools::root().join(dir))?
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.to_string_lossy().ends_with(".spec.mjs"))
         .collect();
@@ -199,7 +215,7 @@ fn node_test(dir: &str, only: &[&str], variables: &[(&str, &Path)]) -> Result<()
     specs.sort();
     let mut node = tools::command("node");
     node.args(["--test", "--test-concurrency=2"]).args(specs);
-    node.env("ONCEKEY_SERVE", env::current_exe().context("where is xtask?")?);
+    node.env("ONCEKEY_SERVE", program());
     node.env(serve::BUILT, "1");
     for (name, value) in variables {
         node.env(name, value);
