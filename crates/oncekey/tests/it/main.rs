@@ -32,3 +32,4 @@ mod reply;
 mod retry;
 mod select;
 mod unreadable;
+mod world;
