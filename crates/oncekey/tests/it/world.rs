@@ -177,7 +177,7 @@ fn attempt_of(content: usize, caller: usize, terms: Terms) -> Attempt {
 
 /// Whether an answer is too large to keep.
 fn is_large(reply: usize) -> bool {
-    reply % 5 == 0
+    reply.is_multiple_of(5)
 }
 
 /// No answer of the origin's own, or only a part of one.
