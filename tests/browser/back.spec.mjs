@@ -117,7 +117,9 @@ describe("Back", { timeout: 300_000 }, () => {
       }, { "/orders": [{ after }, {}] });
     });
 
-    test(`${way}: left while busy, successful meanwhile: free, and a new key`, () => {
+    // Whoever left a plain form's page saw no answer: the next click finds it.
+    const then = way === "plain" ? "the same key" : "a new key";
+    test(`${way}: left while busy, successful meanwhile: free, and ${then}`, () => {
       const { after, end } = latch();
       return check(page, async ({ page, sent, leave }) => {
         assert.equal(await start(page), 1);
@@ -130,7 +132,7 @@ describe("Back", { timeout: 300_000 }, () => {
         if (way !== "plain") await page.waitForSelector(".answer");
         await page.click(FREE, { noWaitAfter: true });
         await until(() => sent.length === 2, "sent again");
-        assert.equal(keysOf(sent), 2);
+        assert.equal(keysOf(sent), way === "plain" ? 1 : 2);
       }, { "/orders": [{ after }, {}] });
     });
   }

@@ -58,9 +58,11 @@ describe("Firefox", { skip, timeout: 300_000 }, () => {
     /** @type {() => void} */
     let answer = () => {};
     const after = new Promise((/** @type {(value?: any) => void} */ resolve) => (answer = resolve));
+    // The page that answers a plain form ends its intent.
+    const [answered, first] = way === "plain" ? [`${READY} #done`, { status: 303, headers: { location: "/done" } }] : [".answer", {}];
     check(`${way}: a click is one request with a key, and so is a double click`, { body, head }, async ({ page, sent, open }) => {
       await page.click("#buy");
-      await page.waitForSelector(".answer");
+      await page.waitForSelector(answered);
       assert.match(keyOf(sent[0]) ?? "", UUID);
       assert.equal(sent.length, 1);
       await open();
@@ -71,7 +73,7 @@ describe("Firefox", { skip, timeout: 300_000 }, () => {
       await new Promise((resolve) => setTimeout(resolve, QUIET));
       assert.equal(sent.length, 2);
       assert.equal(keysOf(sent), 2);
-    }, {}, { after });
+    }, first, { after });
 
     check(`${way}: the answer is lost; reload, click again: the same key`, { body, head }, async ({ page, site, sent, open }) => {
       await page.click("#buy");
@@ -139,18 +141,20 @@ describe("Firefox", { skip, timeout: 300_000 }, () => {
     assert.ok(await page.evaluate(() => "left" in window), "from the cache");
   }
 
-  for (const [name, answer, keys] of /** @type {[string, Fault, number][]} */ ([
-    ["succeeded", { status: 303, headers: { location: "/done" } }, 2],
-    ["failed", { status: 500, body: "<p id=done>" }, 1],
+  // Firefox gives a page out of its cache the storage as it was when the page was left, so that what a later page ended is
+  // not known there: the next click finds the answer.
+  for (const [name, answer] of /** @type {[string, Fault][]} */ ([
+    ["succeeded", { status: 303, headers: { location: "/done" } }],
+    ["failed", { status: 500, body: "<p id=done>" }],
   ]))
-    check(`what was left busy and ${name} is free after Back, ${keys === 1 ? "with the same key" : "with a new key"}`, { body: PLAIN, headers: KEPT }, async ({ page, sent }) => {
+    check(`what was left busy and ${name} is free after Back, with the same key`, { body: PLAIN, headers: KEPT }, async ({ page, sent }) => {
       await page.evaluate(() => Object.assign(window, { left: true }));
       await page.click("#buy");
       await page.waitForSelector("#done");
       await back(page);
       await page.click("#buy");
       await until(() => sent.length === 2, "sent again");
-      assert.equal(keysOf(sent), keys);
+      assert.equal(keysOf(sent), 1);
     }, answer);
 
   for (const [way, body, head] of SOME)

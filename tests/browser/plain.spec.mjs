@@ -52,26 +52,39 @@ describe("plain forms", { timeout: 300_000 }, () => {
     ["a 204", { status: 204 }],
     ["a download", { headers: { "content-disposition": "attachment; filename=a.txt" } }],
   ]))
-    test(`${name} leaves the page: free once completed, and a new key`, () =>
+    test(`${name} leaves the page: free once completed; the same content has the same key for a minute, other content another`, () =>
       visit(browser, { body: BODY }, async ({ page, sent }) => {
         await page.click("#buy");
         await until(() => sent.length === 1, "sent");
         await page.waitForSelector(FREE);
         await page.click(FREE);
         await until(() => sent.length === 2, "sent");
+        assert.equal(keysOf(sent), 1);
+        await page.waitForSelector(FREE);
+        await page.fill("[name=item]", "another");
+        await page.click(FREE);
+        await until(() => sent.length === 3, "sent");
         assert.equal(keysOf(sent), 2);
       }, { "/orders": [fault] }));
 
-  test("form.submit() carries the pending key", () =>
+  test("form.submit() is refused while its content is under way, and is another intent with other content", () =>
     visit(browser, { body: BODY }, async ({ page, sent }) => {
       await page.evaluate(() => {
         const form = /** @type {HTMLFormElement} */ (document.getElementById("order"));
+        const item = /** @type {HTMLInputElement} */ (form.elements.namedItem("item"));
+        form.target = "elsewhere";
+        document.body.insertAdjacentHTML("beforeend", "<iframe name=elsewhere></iframe>");
         setTimeout(() => form.submit(), 10);
         setTimeout(() => form.submit(), 300);
+        setTimeout(() => {
+          item.value = "another";
+          form.submit();
+        }, 400);
       });
       await until(() => sent.length === 2, "both");
-      assert.equal(keysOf(sent), 1);
-      assert.ok(keyOf(sent[0]));
+      await page.waitForTimeout(500);
+      assert.equal(sent.length, 2);
+      assert.equal(keysOf(sent), 2);
     }, { "/orders": [{ wait: 1500 }] }));
 
   test("a script's own FormData is left alone", () =>

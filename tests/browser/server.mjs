@@ -101,6 +101,8 @@ export async function serve(gate) {
     if (page.files) return /\.(js|wasm)$/.test(pathname) ? join(page.files, pathname) : undefined;
     const [, htmx, extension] = /^\/(htmx\d)(-compat)?\.js$/.exec(pathname) ?? [];
     if (htmx) return fileURLToPath(new URL(extension ? `${htmx}/dist/ext/htmx-2-compat.js` : `${htmx}/dist/htmx.min.js`, MODULES));
+    const library = { "/turbo.js": "@hotwired/turbo/dist/turbo.es2017-umd.js", "/unpoly.js": "unpoly/unpoly.js" }[pathname];
+    if (library) return fileURLToPath(new URL(library, MODULES));
     if (pathname === "/bootstrap.js") return join(dirname(/** @type {string} */ (module)), "bootstrap.js");
     return /^\/oncekey\d?\.js$/.test(pathname) ? module : undefined;
   }

@@ -55,9 +55,12 @@ describe("WebKit", { skip, timeout: 300_000 }, () => {
     /** @type {() => void} */
     let answer = () => {};
     const after = new Promise((/** @type {(value?: any) => void} */ resolve) => (answer = resolve));
+    // The page that answers a plain form ends its intent.
+    const [answered, first] = way === "plain" ? [`${READY} #done`, { status: 303, headers: { location: "/done" } }] : [".answer", {}];
     check(`${way}: a click is one request with a key, and so is a double click`, { body, head }, async ({ page, sent, open }) => {
       await page.click("#buy");
-      await page.shows(".answer");
+      await page.shows(answered);
+      await quiet();
       assert.match(keyOf(sent[0]) ?? "", UUID);
       assert.equal(sent.length, 1);
       await open();
@@ -68,7 +71,7 @@ describe("WebKit", { skip, timeout: 300_000 }, () => {
       await quiet();
       assert.equal(sent.length, 2);
       assert.equal(keysOf(sent), 2);
-    }, {}, { after });
+    }, first, { after });
 
     check(`${way}: the answer is lost; reload, click again: the same key`, { body, head }, async ({ page, site, sent, open }) => {
       await page.click("#buy");
@@ -216,7 +219,7 @@ describe("WebKit", { skip, timeout: 300_000 }, () => {
     await page.shows(FREE);
     await page.click("#buy");
     await until(() => sent.length === 2, "sent again");
-    assert.equal(keysOf(sent), 2);
+    assert.equal(keysOf(sent), 1);
   }, { status: 204 });
 
   check("the page that is shown answers for the tab's name, and no page before it", { body: PLAIN }, async ({ page, open }) => {

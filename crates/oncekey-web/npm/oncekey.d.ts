@@ -49,6 +49,9 @@ export function send(input: RequestInfo | URL, init?: RequestInit, options?: Sen
 /** Ends a form's intent by the person's own decision: its next submit gets a new key. */
 export function renew(form: Element): Promise<void>;
 
+/** Takes in a shadow root: the events of its plain forms do not leave it. */
+export function watch(root: ShadowRoot): Promise<void>;
+
 declare global {
   interface GlobalEventHandlersEventMap {
     "oncekey:issued": CustomEvent<EventDetail>;

@@ -10,7 +10,7 @@ use oncekey::client::{
 use crate::{
     intent::{Intent, last_end, note_end},
     options::disables_submitter,
-    page::{Js, fire_event, mark, member_number, say, unmark},
+    page::{Js, call_method, fire_event, is_member_text, mark, member_number, say, unmark},
     subject::Subject,
     tickets::after_delay,
 };
@@ -19,10 +19,16 @@ use crate::{
 struct Lock {
     id: i32,
     name: IntentName,
+    /// Its place and target alone.
+    base: IntentName,
+    /// What the form's controls said.
+    controls: u64,
     key: Js,
     owner: Js,
     submitter: Js,
     leaving: bool,
+    /// Whether the form has other content by now, and is to be submitted again.
+    again: bool,
 }
 
 struct Locks {
@@ -45,16 +51,54 @@ pub fn is_busy(name: IntentName) -> bool {
     busy_key(name).is_some()
 }
 
-/// Whether another submit of this intent must be refused; then the page is told. `trigger` is the event that caused it.
-pub fn refuses(subject: &Subject, trigger: &Js) -> bool {
-    let name = subject.intent_name();
-    let key = busy_key(name);
+/// What becomes of a submit while its intent may be busy.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It is sent.
+    Free,
+    /// It is not sent.
+    Refused,
+    /// It is sent when the one under way has ended, as the form is then.
+    Later,
+}
+
+/// Whether another submit of this intent must be refused; then the page is told. `trigger` is the event that caused it. One
+/// without a submitter is told by what the form's controls say.
+pub fn admit(subject: &Subject, trigger: &Js) -> Admission {
+    let (name, base) = (subject.intent_name(), subject.base_name());
+    let by_script = is_member_text(trigger, "type", "submit") && !subject.submitter.is_truthy();
+    let controls = subject.control_digest();
+    let busy = LOCKS.with_borrow_mut(|locks| {
+        let lock = locks.busy.iter_mut().find(|lock| lock.name == name || by_script && lock.base == base)?;
+        lock.again |= by_script && lock.controls != controls;
+        Some((lock.key.clone(), lock.again))
+    });
     let happened_at = Some(member_number(trigger, "timeStamp")).filter(|stamp| *stamp > 0.0);
-    let Some(reason) = refusal_reason(key.is_some(), happened_at, last_end(name)) else {
-        return false;
+    let Some(reason) = refusal_reason(busy.is_some(), happened_at, last_end(name)) else {
+        return Admission::Free;
     };
-    fire_event(&subject.owner, "oncekey:blocked", &key.unwrap_or(Js::NULL), 0, reason, None);
-    true
+    let (key, again) = busy.unwrap_or((Js::NULL, false));
+    if again && by_script {
+        return Admission::Later;
+    }
+    fire_event(&subject.owner, "oncekey:blocked", &key, 0, reason, None);
+    Admission::Refused
+}
+
+/// Tells the page that a submit was refused.
+pub fn tell_blocked(subject: &Subject) {
+    fire_event(&subject.owner, "oncekey:blocked", &Js::NULL, 0, "busy", None);
+}
+
+/// Whether a submit that a script makes by `form.submit()` repeats one under way; or `Some(false)` where it has other content.
+pub fn repeats(subject: &Subject) -> Option<bool> {
+    let (base, controls) = (subject.base_name(), subject.control_digest());
+    LOCKS.with_borrow(|locks| {
+        let mut busy =
+            locks.busy.iter().filter(|lock| lock.base == base).map(|lock| lock.controls == controls).peekable();
+        busy.peek()?;
+        Some(busy.any(|is_same| is_same))
+    })
 }
 
 /// Makes an intent busy, and says so on its form and submitter; returns the number of its lock.
@@ -66,11 +110,13 @@ pub fn lock_intent(subject: &Subject, intent: &Intent) -> i32 {
     }
     say(subject.attribute("data-once-busy").as_deref().unwrap_or("Sending…"));
     let (name, key) = (intent.name, intent.key.clone());
+    let (base, controls) = (subject.base_name(), subject.control_digest());
     let (owner, submitter) = (subject.owner.clone(), subject.submitter.clone());
     LOCKS.with_borrow_mut(|locks| {
         locks.last += 1;
-        locks.busy.push(Lock { id: locks.last, name, key, owner, submitter, leaving: false });
-        locks.last
+        let id = locks.last;
+        locks.busy.push(Lock { id, name, base, controls, key, owner, submitter, leaving: false, again: false });
+        id
     })
 }
 
@@ -108,6 +154,9 @@ fn unlock_intents(is_meant: &dyn Fn(&Lock) -> bool) {
         unmark(&lock.owner, "aria-busy");
         unmark(&lock.submitter, "aria-disabled");
         unmark(&lock.submitter, "disabled");
+        if lock.again && !lock.leaving {
+            after_delay(0, Box::new(move |_, _| drop(call_method(&lock.owner, "requestSubmit"))));
+        }
         if LOCKS.with_borrow(|locks| locks.busy.is_empty()) {
             say("");
         }

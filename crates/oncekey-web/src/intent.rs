@@ -8,8 +8,8 @@ use oncekey::client::{
 };
 
 use crate::{
-    gate::retention,
-    page::{self, Js, event_time, item, items, mint_key, now, to_double, to_integer, to_millis},
+    gate::{mint_key, retention},
+    page::{self, Js, event_time, item, items, now, to_double, to_integer, to_millis, wall_time},
 };
 
 thread_local! {
@@ -25,19 +25,37 @@ pub struct Intent {
     pub key: Js,
     /// What is kept of it once sent; `None` for a key that the author gave, and for a single call.
     pub kept: Option<KeptIntent>,
+    /// Where a form sends it.
+    pub address: Js,
+    /// Digest of the content.
+    pub content: u64,
     /// How the key was found, for the event.
     pub reason: &'static str,
 }
 
+fn number_at(array: &Js, index: i32) -> f64 {
+    item(array, index).as_f64().unwrap_or_default()
+}
+
 fn millis_at(array: &Js, index: i32) -> u64 {
-    to_millis(item(array, index).as_f64().unwrap_or_default())
+    to_millis(number_at(array, index))
+}
+
+fn record_of(name: IntentName) -> Js {
+    page::recall_intent(to_double(name.place), to_double(name.target))
+}
+
+/// How many contents a key was sent with, and whether this is one of them.
+pub fn known_contents(name: IntentName, content: u64) -> (usize, bool) {
+    let contents = || items(record_of(name)).skip(5);
+    (contents().count(), contents().any(|known| known.as_f64() == Some(to_double(content))))
 }
 
 /// The key and what is known, kept under a name.
 pub fn kept_intent(name: IntentName) -> Option<(Js, KeptIntent)> {
-    let record = page::recall_intent(to_double(name.place), to_double(name.target));
+    let record = record_of(name);
     let progress = Progress::from_code(to_integer(&item(&record, 1)))?;
-    let kept = KeptIntent { progress, minted_at: millis_at(&record, 2), content: millis_at(&record, 3) };
+    let kept = KeptIntent { progress, minted_at: millis_at(&record, 2), at: number_at(&record, 3) };
     Some((item(&record, 0), kept))
 }
 
@@ -51,9 +69,15 @@ pub fn is_outcome_open(name: IntentName) -> bool {
     kept_intent(name).is_some_and(|(_, kept)| kept.progress == Progress::SentPlain)
 }
 
-fn keep_intent(name: IntentName, key: &Js, kept: KeptIntent) {
+fn keep_intent(name: IntentName, key: &Js, kept: KeptIntent, address: &Js, content: Option<u64>) {
     let (place, target) = (to_double(name.place), to_double(name.target));
-    page::keep_intent(place, target, key, kept.progress.code(), to_double(kept.minted_at), to_double(kept.content));
+    let (code, content) = (kept.progress.code(), content.map(to_double));
+    page::keep_intent(place, target, key, code, to_double(kept.minted_at), kept.at, address, content);
+}
+
+/// Where a kept intent was sent to.
+pub fn address_of(name: IntentName) -> Js {
+    item(&record_of(name), 4)
 }
 
 /// Ends an intent.
@@ -71,16 +95,32 @@ pub fn forget_place(place: u64) {
 /// Finds or mints the key for content about to be sent. Nothing is kept before [`Intent::keep`].
 pub fn find_or_mint(name: IntentName, content: u64, given: Option<Js>, progress: Progress) -> Intent {
     if let Some(key) = given {
-        return Intent { name, key, kept: None, reason: "given" };
+        return Intent { name, key, kept: None, address: Js::UNDEFINED, content, reason: "given" };
     }
     let before = kept_intent(name);
-    let choice = choose_key(before.as_ref().map(|(_, kept)| *kept), content, now(), retention());
+    let kept = before.as_ref().map(|(_, kept)| *kept);
+    let since = wall_time() - kept.map_or(0.0, |kept| kept.at);
+    let choice = choose_key(kept, known_contents(name, content).1, since, now(), retention());
     let (key, kept, reason) = match (choice, before) {
         (KeyChoice::Same, Some((key, kept))) => (key, kept, "same"),
         (KeyChoice::Edited, Some((key, kept))) => (key, kept, "edited"),
-        _ => (mint_key(), KeptIntent { progress, minted_at: now(), content }, "new"),
+        _ => (mint_key(), KeptIntent { progress, minted_at: now(), at: 0.0 }, "new"),
     };
-    Intent { name, key, kept: Some(KeptIntent { progress, ..kept }), reason }
+    let kept = Some(KeptIntent { progress, at: wall_time(), ..kept });
+    Intent { name, key, kept, address: Js::UNDEFINED, content, reason }
+}
+
+/// Moves what is kept under a name and this key to another progress, or ends it.
+pub fn move_kept(name: IntentName, key: &Js, progress: Option<Progress>) {
+    let Some((_, kept)) = kept_intent(name).filter(|(kept, _)| kept == key) else {
+        return;
+    };
+    match progress {
+        Some(progress) => {
+            keep_intent(name, key, KeptIntent { progress, ..kept }, &Js::UNDEFINED, None);
+        }
+        None => forget_intent(name),
+    }
 }
 
 /// Remembers that an intent is free again, from now on.
@@ -101,20 +141,22 @@ impl Intent {
     /// Keeps it as sent: an attempt leaves now.
     pub fn keep(&self) {
         if let Some(kept) = self.kept {
-            keep_intent(self.name, &self.key, kept);
+            keep_intent(self.name, &self.key, kept, &self.address, Some(self.content));
         }
     }
 
     /// Moves what is kept to another progress, or ends it; a key that replaced it meanwhile stays.
     pub fn move_to(&self, progress: Option<Progress>) {
-        if self.kept.is_some()
-            && let Some((key, kept)) = kept_intent(self.name)
-            && key == self.key
-        {
-            match progress {
-                Some(progress) => keep_intent(self.name, &key, KeptIntent { progress, ..kept }),
-                None => forget_intent(self.name),
-            }
+        if self.kept.is_some() {
+            move_kept(self.name, &self.key, progress);
+        }
+    }
+
+    /// It is known completed, and its page stays.
+    pub fn stay(&self) {
+        if let Some(kept) = self.kept {
+            let kept = KeptIntent { progress: Progress::Stayed, at: wall_time(), ..kept };
+            keep_intent(self.name, &self.key, kept, &self.address, Some(self.content));
         }
     }
 

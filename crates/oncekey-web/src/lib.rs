@@ -4,7 +4,7 @@
 //!
 //! | floor | room | what happens there | knows |
 //! |---|---|---|---|
-//! | 0 | `platform/` | JavaScript without rules: values, store, marks, wire, xhr, tab, chance; the entry, and what comes before the wasm | |
+//! | 0 | `platform/` | JavaScript without rules: values, names, store, marks, wire, xhr, resend, tab, chance; the entry, and what comes before the wasm | |
 //! | 1 | `page` | the only bindings, with types around them | `platform/` |
 //! | 2 | `options` | what the page was told | `page` |
 //! | 2 | `tickets` | what waits in wasm for the page | `page` |
@@ -15,7 +15,7 @@
 //! | 5 | `guard` | busy intents: a second submit is refused, the page says so | `intent`, `subject`, `options`, `tickets` |
 //! | 5 | `attempt` | what an answer does to an intent; the attempts of one fetch | `intent`, `gate`, `options`, `tickets` |
 //! | 6 | `look` | what became of intents whose outcome this tab never learnt | `guard`, `intent`, `gate`, `tickets` |
-//! | 7 | `door` | how a submit comes in: `form`, `htmx` (`xhr`, `fetch`), `send` | all but `tab` |
+//! | 7 | `door` | how a submit comes in: `form`, `htmx` (`xhr`, `fetch`), `library` (Turbo, Unpoly), `send` | all but `tab` |
 //! | 8 | this file | what the page calls, and which door hears of which event | `door`, `look`, `guard`, `tab`, `options` |
 //!
 //! ```text
@@ -48,7 +48,7 @@ mod tickets;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use crate::{
-    door::{form, htmx},
+    door::{form, htmx, library},
     page::{Js, call_method, is_member_truthy, listen_to},
 };
 
@@ -75,7 +75,7 @@ impl talc::base::binning::Binning for Bins {
 type Listener = (&'static str, fn(&Js));
 
 /// What the page is listened to for.
-const LISTENERS: [Listener; 12] = [
+const LISTENERS: [Listener; 17] = [
     ("submit", form::on_submit),
     ("formdata", form::on_formdata),
     ("pagehide", |_| tab::leave_tab()),
@@ -83,11 +83,16 @@ const LISTENERS: [Listener; 12] = [
     ("htmx:confirm", htmx::xhr::on_confirm),
     ("htmx:configRequest", htmx::xhr::on_config_request),
     ("htmx:beforeSend", htmx::xhr::on_before_send),
-    ("htmx:abort", htmx::xhr::on_abort),
     ("htmx:beforeHistorySave", |_| page::unmark_all()),
     ("htmx:config:request", htmx::fetch::on_config_request),
     ("htmx:before:request", htmx::fetch::on_before_request),
     ("htmx:finally:request", htmx::fetch::on_finally_request),
+    ("turbo:submit-start", library::on_turbo_start),
+    ("turbo:submit-end", library::on_turbo_end),
+    ("up:request:load", library::on_unpoly_start),
+    ("up:request:loaded", library::on_unpoly_end),
+    ("up:request:aborted", library::on_unpoly_end),
+    ("up:request:offline", library::on_unpoly_end),
 ];
 
 /// Back shows this page again, as it was left.
@@ -132,9 +137,9 @@ pub fn start(call: Js) {
 }
 
 /// `send(url, init, options)`, its first two arguments made into a `Request` by the page; `call` has `resolve` and `reject`.
-/// False: its intent is under way with other content.
+/// Returns all calls of its request; `undefined`: its intent is under way with other content.
 #[wasm_bindgen]
-pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
+pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> Js {
     door::send::send(request, body, options, call)
 }
 
@@ -146,8 +151,8 @@ pub fn renew(form: &Js) {
     intent::forget_place(place);
 }
 
-/// `form.submit()` is being called, or has returned.
+/// `form.submit()` is being called, or has returned. Whether it may be.
 #[wasm_bindgen]
-pub fn note_script_submit(form: &Js) {
-    form::note_script_submit(form);
+pub fn note_script_submit(form: &Js) -> bool {
+    form::note_script_submit(form)
 }

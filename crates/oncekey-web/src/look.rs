@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 
 use oncekey::client::{
-    intent::Progress,
-    look::{LONGEST_WAIT, progress_after_look},
+    intent::{Progress, is_answer, progress_after_page},
+    look::{Arrival, LONGEST_WAIT, progress_after_look},
     subject::IntentName,
 };
 
 use crate::{
     gate::{learn_retention, look_at_key, retention},
     guard,
-    intent::{Intent, forget_intent, kept_intent, kept_names},
-    page::{is_reload, now},
+    intent::{address_of, forget_intent, kept_intent, kept_names, known_contents, move_kept},
+    page::{arrival_status, now, time_origin},
     tickets::after_delay,
 };
 
@@ -72,13 +72,23 @@ fn look_at_intent(name: IntentName, again: bool) {
     learn_retention();
     if kept.time_left(now(), retention()) == 0 {
         forget_intent(name);
-    } else if kept.progress != Progress::Idle && !guard::is_busy(name) {
+    } else if matches!(kept.progress, Progress::Sent | Progress::SentPlain) && !guard::is_busy(name) {
+        let address = address_of(name);
+        let status = if again { -2 } else { arrival_status(&address) };
+        let is_shown = kept.progress == Progress::SentPlain && is_answer(kept.at, time_origin(), status);
+        if is_shown && progress_after_page(status, known_contents(name, 0).0 > 1).is_none() {
+            return forget_intent(name);
+        }
+        let arrival = match status {
+            0 if is_shown => Arrival::Answer,
+            -1.. => Arrival::Elsewhere,
+            _ => Arrival::Again,
+        };
         LOOKS.with_borrow_mut(|looks| looks.under_way += 1);
-        look_at_key(&key.clone(), "", move |state| {
+        look_at_key(&address, &key.clone(), "", move |state| {
             // The person may have submitted meanwhile; then that attempt learns the outcome.
             if !guard::is_busy(name) {
-                let progress = progress_after_look(kept.progress, state, !again && is_reload());
-                Intent { name, key, kept: Some(kept), reason: "" }.move_to(progress);
+                move_kept(name, &key, progress_after_look(kept.progress, state, arrival));
             }
             end_look();
         });

@@ -3,7 +3,6 @@
 //! A few functions for all members and methods instead of web-sys: a form's control named `action` shadows the form's own
 //! member there, and each of its methods is an import and a wrapper of its own.
 
-use oncekey::key::mint::mint_v4;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 /// Any value of the page.
@@ -38,12 +37,15 @@ extern "C" {
     pub fn attribute_value(element: &Js, name: &str) -> Js;
     /// The nearest of an element and its ancestors that matches.
     pub fn closest(element: &Js, selector: &str) -> Js;
-    /// The elements within another, or the document, that match.
-    #[wasm_bindgen(js_name = selectAll)]
-    pub fn select_all(within: &Js, selector: &str) -> Js;
     /// Names and values of content, in pairs.
     #[wasm_bindgen(js_name = contentParts)]
     pub fn content_parts(body: &Js) -> Js;
+    /// A request's content, headers or header lines with another key.
+    #[wasm_bindgen(js_name = withKey)]
+    pub fn with_key(value: &Js, before: &Js, after: &Js) -> Js;
+    /// What a form's controls say, in pairs, submitters apart.
+    #[wasm_bindgen(js_name = controlParts)]
+    pub fn control_parts(form: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.
     #[wasm_bindgen(js_name = parseUrl)]
     pub fn parse_url(url: &Js) -> Js;
@@ -68,6 +70,35 @@ extern "C" {
     pub fn random_bits() -> u32;
 }
 
+#[wasm_bindgen(module = "/src/platform/names.mjs")]
+extern "C" {
+    /// The place that an element was given.
+    #[wasm_bindgen(js_name = givenPlace)]
+    pub fn given_place(element: &Js) -> Option<f64>;
+    /// Gives an element its place, for as long as it lives.
+    #[wasm_bindgen(js_name = givePlace)]
+    pub fn give_place(element: &Js, place: f64);
+    /// The elements like it, in its own document or shadow root, that have no place yet, in their order.
+    #[wasm_bindgen(js_name = unplacedLike)]
+    pub fn unplaced_like(element: &Js) -> Js;
+    /// How many of its equals in name came before.
+    #[wasm_bindgen(js_name = countEquals)]
+    pub fn count_equals(element: &Js, name: f64) -> i32;
+    /// The hidden fields within: name, value when first seen, value.
+    #[wasm_bindgen(js_name = hiddenFields)]
+    pub fn hidden_fields(within: &Js) -> Js;
+    /// Attributes, a line each.
+    #[wasm_bindgen(js_name = attributeLines)]
+    pub fn attribute_lines(element: &Js, names: &str) -> String;
+}
+
+#[wasm_bindgen(module = "/src/platform/resend.mjs")]
+extern "C" {
+    /// Stops a submit; returns the function that submits it once more.
+    #[wasm_bindgen(js_name = holdSubmit)]
+    pub fn hold_submit(event: &Js) -> Js;
+}
+
 #[wasm_bindgen(module = "/src/platform/listen.mjs")]
 extern "C" {
     /// Lets a listener, by its number, hear of events before the page does.
@@ -77,12 +108,21 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/platform/store.mjs")]
 extern "C" {
-    /// What is kept of an intent: an array of its key, progress, time and content.
+    /// What is kept of an intent: an array of its key, progress, times, address and contents.
     #[wasm_bindgen(js_name = recallIntent)]
     pub fn recall_intent(place: f64, target: f64) -> Js;
-    /// Keeps it.
+    /// Keeps it; the content joins those that are kept.
     #[wasm_bindgen(js_name = keepIntent)]
-    pub fn keep_intent(place: f64, target: f64, key: &Js, progress: i32, minted_at: f64, content: f64);
+    pub fn keep_intent(
+        place: f64,
+        target: f64,
+        key: &Js,
+        progress: i32,
+        minted_at: f64,
+        at: f64,
+        address: &Js,
+        content: Option<f64>,
+    );
     /// Keeps nothing more of an intent.
     #[wasm_bindgen(js_name = forgetIntent)]
     pub fn forget_intent(place: f64, target: f64);
@@ -108,9 +148,10 @@ extern "C" {
     /// Whether this page is the tab's own, and no frame in it.
     #[wasm_bindgen(js_name = isTop)]
     pub fn is_top() -> bool;
-    /// Whether the browser came to this page by a reload.
-    #[wasm_bindgen(js_name = isReload)]
-    pub fn is_reload() -> bool;
+    /// How the browser came to this page, if that may be what a request to an address led to: the status of the answer, 0
+    /// where it does not tell; -1 by another navigation; -2 by a reload, by Back or Forward.
+    #[wasm_bindgen(js_name = arrivalStatus)]
+    pub fn arrival_status(address: &Js) -> i32;
     /// Answers for a tab's name while this page is shown; a promise of whether another page does, within so many milliseconds.
     #[wasm_bindgen(js_name = claimTabName)]
     pub fn claim_tab_name(name: &Js, wait: f64) -> Js;
@@ -140,15 +181,18 @@ extern "C" {
     /// Redeems a ticket after so many milliseconds, and where `on_line` not before the browser is; at once if the signal aborts.
     #[wasm_bindgen(js_name = redeemAfterDelay)]
     pub fn redeem_after_delay(ms: f64, ticket: i32, on_line: bool, signal: &Js);
-    /// JSON of the page's own origin, as a promise: an address, a part of it to encode, a query.
+    /// JSON of an address's origin, else of the page's own, as a promise: a path, a part of it to encode, a query.
     #[wasm_bindgen(js_name = fetchJson)]
-    pub fn fetch_json(path: &str, part: &Js, query: &str) -> Js;
+    pub fn fetch_json(address: &Js, path: &str, part: &Js, query: &str) -> Js;
     /// One attempt by fetch.
     #[wasm_bindgen(js_name = fetchOnce)]
     pub fn fetch_once(fetch: &Js, input: &Js, init: &Js, signal: &Js, ms: f64) -> Js;
     /// Calls `resolve` or `reject` of each in a list.
     #[wasm_bindgen(js_name = settleCalls)]
     pub fn settle_calls(calls: &Js, value: &Js, ok: bool);
+    /// Those who asked for one request, and `abort` for it.
+    #[wasm_bindgen(js_name = callsOf)]
+    pub fn calls_of(call: &Js) -> Js;
     /// Puts a function in the place of a request's fetch; the ticket gets its call: `url`, `init`, `fetch`, `resolve`, `reject`.
     #[wasm_bindgen(js_name = replaceFetch)]
     pub fn replace_fetch(ctx: &Js, ticket: i32);
@@ -159,15 +203,18 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/platform/xhr.mjs")]
 extern "C" {
-    /// Tells what an xhr sends, instead of sending it.
+    /// Tells what an xhr sends, instead of sending it: an array of its content and its header lines.
     #[wasm_bindgen(js_name = catchSend)]
-    pub fn catch_send(xhr: &Js, ticket: i32);
+    pub fn catch_send(info: &Js, ticket: i32);
     /// Sends, and takes the xhr's listeners, which it returns.
     #[wasm_bindgen(js_name = sendXhr)]
     pub fn send_xhr(xhr: &Js, body: &Js, ticket: i32) -> Js;
-    /// Opens an xhr again, with its headers.
+    /// Opens an xhr again, with its header lines.
     #[wasm_bindgen(js_name = reopenXhr)]
-    pub fn reopen_xhr(info: &Js);
+    pub fn reopen_xhr(info: &Js, lines: &Js);
+    /// While nothing is on the wire, an abort redeems the ticket with `false`.
+    #[wasm_bindgen(js_name = catchAbort)]
+    pub fn catch_abort(xhr: &Js, ticket: i32);
     /// Gives the xhr back, with the event that its listeners wait for.
     #[wasm_bindgen(js_name = handOverXhr)]
     pub fn hand_over_xhr(xhr: &Js, listeners: &Js, event: &Js);
@@ -218,12 +265,6 @@ pub fn answer_header(answer: &Js, name: &str) -> Option<String> {
     answer_header_js(answer, name).as_string()
 }
 
-/// A key that nobody has used or can guess.
-pub fn mint_key() -> Js {
-    let random_byte = |_| u8::try_from(random_bits() >> 24).unwrap_or_default();
-    Js::from(mint_v4(std::array::from_fn(random_byte)).as_str())
-}
-
 /// The items of an array or a list.
 pub fn items(list: Js) -> impl Iterator<Item = Js> {
     let mut index = 0;
@@ -237,6 +278,16 @@ pub fn items(list: Js) -> impl Iterator<Item = Js> {
 /// An item's text; anything else is empty.
 pub fn item_text_or_empty(list: &Js, index: i32) -> String {
     item(list, index).as_string().unwrap_or_default()
+}
+
+/// Milliseconds since 1970 by the clock that stamps events, which no one sets while the browser runs.
+pub fn wall_time() -> f64 {
+    time_origin() + event_time()
+}
+
+/// When this page's navigation began, by that clock.
+pub fn time_origin() -> f64 {
+    global_member("performance.timeOrigin").as_f64().unwrap_or_default()
 }
 
 /// Milliseconds since 1970.

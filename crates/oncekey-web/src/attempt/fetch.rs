@@ -4,7 +4,7 @@ use oncekey::client::retry::AttemptAnswer;
 
 use super::{Attempt, Received, read_answer};
 use crate::{
-    page::{Js, fetch_once, is_member_truthy, member},
+    page::{Js, fetch_once, is_member_truthy, member, set_member},
     tickets::{after_delay_on_line, when_settled},
 };
 
@@ -66,6 +66,9 @@ impl FetchRequest {
             self.attempt.conclude(AttemptAnswer::Aborted, None);
             (self.when_over)(FetchEnd { value: reason, ok: false, leads_away: false });
         } else {
+            self.attempt.with_key(&member(&self.input, "headers"));
+            set_member(&self.init, "headers", &self.attempt.with_key(&member(&self.init, "headers")));
+            set_member(&self.init, "body", &self.attempt.with_key(&member(&self.init, "body")));
             send_request(self);
         }
     }

@@ -12,12 +12,12 @@ use oncekey::{
 };
 
 use crate::{
-    gate::learn_retention,
+    gate::{learn_clock, learn_retention, mint_key},
     intent::Intent,
     options::{default_retries, key_header},
     page::{
-        Js, answer_header, attribute, closest, fire_event, is_member_text, member, now, parse_date, random_bits,
-        set_entry, to_integer,
+        Js, answer_header, attribute, closest, fire_event, global_member, is_member_text, member, member_text, now,
+        parse_date, parse_url, random_bits, set_entry, to_integer, with_key,
     },
 };
 
@@ -31,17 +31,24 @@ pub struct Attempt {
     pub plan: RetryPlan,
     /// 1 is the first.
     pub number: u32,
+    /// The key that this one took the place of.
+    pub replaced: Option<Js>,
 }
 
 impl Attempt {
     /// The first attempt of an intent.
     pub fn first(intent: Intent, target: Js, plan: RetryPlan) -> Attempt {
-        Attempt { intent, target, plan, number: 1 }
+        Attempt { intent, target, plan, number: 1, replaced: None }
     }
 
     /// Puts the key into `Headers`, or an object of names and values: a structured-field String.
     pub fn put_key_into(&self, headers: &Js) {
         set_entry(headers, &key_header(), &Js::from(quote_key(&self.intent.key.as_string().unwrap_or_default())));
+    }
+
+    /// What is sent, with the key of the next attempt.
+    pub fn with_key(&self, value: &Js) -> Js {
+        self.replaced.as_ref().map_or_else(|| value.clone(), |before| with_key(value, before, &self.intent.key))
     }
 
     /// The first attempt leaves: the key is kept, and the page told.
@@ -60,6 +67,14 @@ impl Attempt {
 
     /// What an answer does: the delay in ms before the next attempt, which this one becomes, or `None` and it was the last.
     pub fn conclude(&mut self, answer: AttemptAnswer, asked: Option<u64>) -> Option<u64> {
+        if answer == AttemptAnswer::Status(409, GateWord::Expired) && self.number == 1 && self.intent.reason == "new" {
+            // Nobody has used it, so nothing is lost: another by the clock that the answer told.
+            self.replaced = Some(std::mem::replace(&mut self.intent.key, mint_key()));
+            self.intent.keep();
+            self.fire("oncekey:retry", answer.reason(), Some(0));
+            self.number += 1;
+            return Some(0);
+        }
         let time_left = self.intent.time_left();
         let (event, delay) = match next_step(answer, self.plan, self.number, asked, time_left, random_bits()) {
             NextStep::Retry(delay) => ("oncekey:retry", Some(delay)),
@@ -98,13 +113,22 @@ pub fn read_answer(value: &Js) -> Received {
         return Received { answer: AttemptAnswer::Nothing, retry_after: None, leads_away: false };
     };
     let header = |name| answer_header(value, name).filter(|line| !line.is_empty());
-    let retry_after = header("Retry-After").and_then(|text| {
-        let server_time = header("Date").and_then(|date| parse_date(&date));
-        retry_after(&text, parse_date(&text), server_time.unwrap_or_else(now))
-    });
+    let server_time = header("Date").and_then(|date| parse_date(&date));
+    if let Some(date) = server_time {
+        learn_clock(date);
+    }
+    let retry_after =
+        header("Retry-After").and_then(|text| retry_after(&text, parse_date(&text), server_time.unwrap_or_else(now)));
     let word = GateWord::from_field(header("Idempotency-Status").as_deref());
-    let leads_away = header("HX-Redirect").or_else(|| header("HX-Refresh")).is_some();
+    let leads_away =
+        header("HX-Refresh").as_deref() == Some("true") || header("HX-Redirect").is_some_and(|to| leaves_document(&to));
     Received { answer: AttemptAnswer::Status(status, word), retry_after, leads_away }
+}
+
+/// Whether an address leads to another document than this, as no fragment does.
+fn leaves_document(to: &str) -> bool {
+    let href = |url: &Js| member_text(&parse_url(url), "href");
+    href(&Js::from(to)) != href(&global_member("location.href"))
 }
 
 /// The plan for retries of an element: the attribute on it or on the nearest ancestor, else the page's.

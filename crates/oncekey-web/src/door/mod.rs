@@ -2,4 +2,5 @@
 
 pub mod form;
 pub mod htmx;
+pub mod library;
 pub mod send;

@@ -16,10 +16,11 @@ use crate::{
         Attempt,
         fetch::{FetchRequest, send_request},
     },
+    gate::mint_key,
     intent::find_or_mint,
     options::default_retries,
     page::{
-        Js, array_of, call_method1, global_member, member, member_text, member_text_or_empty, mint_key, settle_calls,
+        Js, array_of, call_method1, calls_of, global_member, member, member_text, member_text_or_empty, settle_calls,
     },
     subject::Subject,
 };
@@ -36,13 +37,13 @@ thread_local! {
 }
 
 /// Sends a `Request` that is already built; `body` is what its content was made from, `call` gets the answer.
-/// False where the intent is under way with other content.
-pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
+/// Returns all calls of its request; `undefined` where the intent is under way with other content.
+pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> Js {
     let url = member(request, "url");
     let subject = Subject::new(Js::UNDEFINED, Js::UNDEFINED, member_text(request, "method"), &url);
     if !subject.is_ours() {
         call_method1(call, "resolve", &call_method1(&global_member("window"), "fetch", request));
-        return true;
+        return array_of(call);
     }
     let given = member_text(options, "key").filter(|key| is_key(key));
     let intent = member_text(options, "intent");
@@ -61,12 +62,13 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
         Some((under_way.content == content, under_way.calls.clone()))
     });
     if let Some((is_same, calls)) = joined {
-        if is_same {
-            call_method1(&calls, "push", call);
+        if !is_same {
+            return Js::UNDEFINED;
         }
-        return is_same;
+        call_method1(&calls, "push", call);
+        return calls;
     }
-    let calls = array_of(call);
+    let calls = calls_of(call);
     let given = if is_named { given.map(Js::from) } else { Some(mint_key()) };
     let intent = find_or_mint(name, content, given, Progress::Sent);
     let plan = RetryPlan::of_send(member_text(options, "retry").as_deref(), default_retries().as_deref());
@@ -77,17 +79,18 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
         UNDER_WAY.with_borrow_mut(|sends| sends.push(send));
     }
     attempt.begin();
+    let waiting = calls.clone();
     send_request(FetchRequest {
         attempt,
         fetch: global_member("fetch"),
         input: request.clone(),
         init: Js::UNDEFINED,
-        signal: member(request, "signal"),
+        signal: member(&calls, "abort.signal"),
         limit: 0.0,
         when_over: Box::new(move |end| {
             UNDER_WAY.with_borrow_mut(|sends| sends.retain(|send| send.name != name));
-            settle_calls(&calls, &end.value, end.ok);
+            settle_calls(&waiting, &end.value, end.ok);
         }),
     });
-    true
+    calls
 }

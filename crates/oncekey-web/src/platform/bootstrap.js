@@ -16,7 +16,8 @@
   /** @param {SubmitEvent} event */
   const hold = (event) => {
     const form = /** @type {HTMLFormElement} */ (event.target);
-    if (Element.prototype.closest.call(form, "[data-once=off]")) return;
+    // Who makes an event knows what it is for.
+    if (!event.isTrusted || Element.prototype.closest.call(form, "[data-once=off]")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     const by = event.submitter;

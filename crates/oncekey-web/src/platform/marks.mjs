@@ -3,32 +3,45 @@
 
 import { attribute, callMethod } from "./values.mjs";
 
-/** Attributes that say "busy", with what stood there. Two intents may mark one form: the last to end restores what stood there
- *  before the first. @type {[element: Element, name: string, before: string | null][]} */
+/** An attribute that says "busy". @typedef {{ element: any, name: string, before: string | null, count: number, watch: MutationObserver, isOurs: boolean }} Mark */
+/** @type {Mark[]} */
 const marks = [];
 /** @param {any} element @param {string} name */
-const findMark = (element, name) => marks.find((mark) => mark[0] == element && mark[1] == name);
-/** @param {any} element @param {string} name @param {string | null | undefined} value */
+const findMark = (element, name) => marks.find((mark) => mark.element == element && mark.name == name);
+/** @param {any} element @param {string} name @param {string | null} value */
 const write = (element, name, value) =>
   value == null ? callMethod(element, "removeAttribute", name) : callMethod(element, "setAttribute", name, value);
 
-/** Marks an element with an attribute. @param {any} element @param {string} name @param {string} value */
+/** Marks an element with an attribute, unless it has it already. Two intents may mark one form: the last to end undoes it.
+ *  @param {any} element @param {string} name @param {string} value */
 export const mark = (element, name, value) => {
   const earlier = findMark(element, name);
-  marks.push([element, name, earlier ? earlier[2] : attribute(element, name)]);
+  if (earlier) earlier.count++;
+  if (earlier || !element || attribute(element, name) == value) return;
+  const before = attribute(element, name);
   write(element, name, value);
-  if (element && name == "disabled") disabled.add(element);
+  // Whoever sets it meanwhile, even to the same, has made it theirs.
+  const watch = new MutationObserver(() => (made.isOurs = false));
+  const made = { element, name, before, count: 1, watch, isOurs: true };
+  watch.observe(element, { attributeFilter: [name] });
+  marks.push(made);
+  if (name == "disabled") disabled.add(element);
 };
 /** Undoes one mark. @param {any} element @param {string} name */
 export const unmark = (element, name) => {
   const found = findMark(element, name);
-  if (!found) return;
+  if (!found || --found.count) return;
   marks.splice(marks.indexOf(found), 1);
-  if (!findMark(element, name)) write(...found);
+  undo(found);
+};
+/** @param {Mark} found */
+const undo = ({ element, name, before, watch, isOurs }) => {
+  if (!watch.takeRecords().length && isOurs) write(element, name, before);
+  watch.disconnect();
 };
 /** Takes all marks away: the page is being stored. */
 export const unmarkAll = () => {
-  for (const mark of marks.splice(0)) write(...mark);
+  for (const mark of marks.splice(0)) undo(mark);
   region?.remove();
 };
 
@@ -40,14 +53,16 @@ addEventListener("pagehide", (event) => {
 
 /** @type {HTMLElement | undefined} */
 let region;
-/** Says a text in a polite live region. @param {string} words */
+/** Says a text in a polite live region, where a modal dialog does not hide it. @param {string} words */
 export const say = (words) => {
-  if (!region?.isConnected) {
-    if (!words) return;
-    region = document.createElement("div");
-    region.setAttribute("role", "status");
-    region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
-    document.body.append(region);
+  if (words) {
+    if (!region) {
+      region = document.createElement("div");
+      region.setAttribute("role", "status");
+      region.style.cssText = "position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)";
+    }
+    const place = [...document.querySelectorAll("dialog:modal")].at(-1) ?? document.body;
+    if (region.parentNode != place) place.append(region);
   }
-  region.textContent = words;
+  if (region) region.textContent = words;
 };

@@ -37,11 +37,16 @@ export const recallTabName = () => recall(TAB);
 export const keepTabName = (name) => keep(TAB, name);
 export const forgetTabName = () => forget(TAB);
 
-/** What is kept of an intent: its key, progress, time and content. @param {number} place @param {number} target @returns {any} */
+/** What is kept of an intent: its key, progress, times, address and contents. @param {number} place @param {number} target @returns {any} */
 export const recallIntent = (place, target) => recall(slotOf(place, target));
-/** @param {number} place @param {number} target @param {string} key @param {number} progress @param {number} mintedAt @param {number} content */
-export const keepIntent = (place, target, key, progress, mintedAt, content) =>
-  keep(slotOf(place, target), [key, progress, mintedAt, content]);
+/** @param {number} place @param {number} target @param {string} key @param {number} progress @param {number} mintedAt
+ *  @param {number} at @param {string | undefined} address as before without one @param {number | undefined} content joins those
+ *  that are kept under the key */
+export const keepIntent = (place, target, key, progress, mintedAt, at, address, content) => {
+  const before = recallIntent(place, target);
+  const [kept, ...contents] = before?.[0] == key ? before.slice(4) : [];
+  keep(slotOf(place, target), [key, progress, mintedAt, at, address ?? kept, ...new Set(content === undefined ? contents : [...contents, content])]);
+};
 /** @param {number} place @param {number} target */
 export const forgetIntent = (place, target) => forget(slotOf(place, target));
 /** The names of all intents that are kept, each an array of its place and its target. @returns {any} */

@@ -5,8 +5,13 @@ import { unlessThrown } from "./values.mjs";
 
 /** Whether this page is the tab's own, and no frame in it. */
 export const isTop = () => top == window;
-/** Whether the browser came to this page by a reload. */
-export const isReload = () => /** @type {any} */ (performance.getEntriesByType("navigation")[0])?.type == "reload";
+/** How the browser came to this page, if that may be what a request to an address led to: the status of the answer, 0 where it
+ *  does not tell; -1 by another navigation; -2 by a reload, by Back or Forward. The browser counts no redirects from another origin. @param {string} address */
+export const arrivalStatus = (address) => {
+  const arrival = /** @type {any} */ (performance.getEntriesByType("navigation")[0]);
+  const leadsHere = arrival?.redirectCount || address == location.href.split("#")[0] || !address?.startsWith(origin + "/");
+  return arrival?.type == "navigate" ? (leadsHere ? (arrival.responseStatus ?? 0) : -1) : -2;
+};
 
 /** @type {BroadcastChannel | undefined} */
 let channel;

@@ -20,7 +20,7 @@ export const globalMember = (path) => member(globalThis, path);
 export const setMember = (of, name, value) => unlessThrown(() => (of[name] = value));
 /** Sets an entry of `Headers` or `FormData`, or a member of an object. @param {any} entries @param {string} name @param {any} value */
 export const setEntry = (entries, name, value) =>
-  unlessThrown(() => (entries.append ? entries.set(name, value) : (entries[name] = value)));
+  unlessThrown(() => (typeof entries.set == "function" ? entries.set(name, value) : (entries[name] = value)));
 /** @param {any} of @param {string} name @param {...any} values @returns {any} */
 export const callMethod = (of, name, ...values) => unlessThrown(() => holder(of)[name].apply(of, values));
 /** @param {any} list @returns {number} */
@@ -54,6 +54,22 @@ export const contentParts = (body) => {
       : String(value);
   return entries.flatMap(([name, values]) => [values].flat().map((value) => [name, text(value)]));
 };
+
+/** A request's content, headers or header lines with another key. @param {any} value @param {string} before @param {string} after
+ *  @returns {any} */
+export const withKey = (value, before, after) => {
+  if (typeof value == "string") return value.replaceAll(before, after);
+  if (Array.isArray(value)) return value.map((part) => withKey(part, before, after));
+  for (const [name, part] of value?.entries?.() ?? Object.entries(value ?? {})) if (typeof part == "string" && part.includes(before)) setEntry(value, name, withKey(part, before, after));
+  return value;
+};
+
+/** What a form's controls say, in pairs. No event is fired for it, as for a `FormData`. @param {any} form */
+export const controlParts = (form) =>
+  [...(member(form, "elements") ?? [])].map((control) => [
+    control.name,
+    /^(checkbox|radio)$/.test(control.type) ? control.value + control.checked : /^(submit|button|image|reset)$/.test(control.type) ? "" : control.value,
+  ]);
 
 /** A `URL` without fragment, or `undefined`. @param {any} url @returns {any} */
 export const parseUrl = (url) =>

@@ -22,18 +22,20 @@ export const redeemAfterDelay = (ms, ticket, onLine, signal) => {
   }, ms);
 };
 
-/** JSON of the page's own origin: an address, a part of it to encode, a query. @param {string} path @param {string} part
- *  @param {string} query @returns {any} */
-export const fetchJson = (path, part, query) =>
-  fetch(path + encodeURIComponent(part) + query)
-    .then((answer) => answer.json())
-    .catch(() => {});
+/** JSON of an address's origin, else of the page's own: a path, a part of it to encode, a query. @param {string | undefined} address
+ *  @param {string} path @param {string} part @param {string} query @returns {Promise<any>} */
+export const fetchJson = async (address, path, part, query) => {
+  try {
+    const answer = await fetch(new URL(path + encodeURIComponent(part) + query, address ?? origin), { credentials: "include" });
+    return await answer.json();
+  } catch {}
+};
 
 /** One attempt: of a request that is cloned, or of an address with a time limit of its own. @param {any} fetch @param {any} input
  *  @param {any} init @param {any} signal @param {number} ms 0 is no limit @returns {any} */
 export const fetchOnce = (fetch, input, init, signal, ms) =>
   unlessThrown(() => {
-    if (input.clone) return fetch(input.clone());
+    if (input.clone) return fetch(input.clone(), { signal });
     const limited = ms && AbortSignal.any ? AbortSignal.any([signal, AbortSignal.timeout(ms)]) : signal;
     return fetch(input, { ...init, signal: limited });
   });
@@ -48,6 +50,21 @@ export const settleCalls = (calls, value, ok) => {
     else call.reject(value);
   }
 };
+/** Those who asked for one request, and what aborts it. @param {any} call @returns {any} */
+export const callsOf = (call) => Object.assign([call], { abort: new AbortController() });
+/** One call more: who aborts leaves alone, and the last takes the request along. @param {Request} request
+ *  @param {(call: any) => any} join the calls of its request, or nothing where it is under way with other content */
+export const joinCalls = ({ signal }, join) =>
+  new Promise((resolve, reject) => {
+    const call = { resolve, reject };
+    const calls = join(call);
+    if (!calls) reject(new TypeError("oncekey: this intent is under way with other content"));
+    signal.addEventListener("abort", () => {
+      reject(signal.reason);
+      calls.splice(calls.indexOf(call), 1);
+      if (!calls.length) calls.abort.abort(signal.reason);
+    });
+  });
 
 /** htmx 4: a request's fetch is replaced; the ticket gets its call. @param {any} ctx @param {number} ticket */
 export const replaceFetch = (ctx, ticket) => {

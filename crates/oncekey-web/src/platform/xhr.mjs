@@ -1,16 +1,38 @@
 // @ts-check
-// htmx 1.9 and 2: a request's xhr reports here first, and is sent again as it was.
+// htmx 1.9 and 2: a request's xhr reports here first, and is sent again as it was. Whatever others have put on it is called.
 
 import { redeem } from "./wasm.mjs";
-import { callMethod } from "./values.mjs";
+import { unlessThrown } from "./values.mjs";
 
 const LISTENERS = ["onload", "onerror", "ontimeout", "onabort"];
-/** Tells what an xhr sends, instead of sending it. @param {any} xhr @param {number} ticket */
-export const catchSend = (xhr, ticket) => {
-  xhr.send = (/** @type {any} */ body) => {
-    delete xhr.send;
-    redeem(ticket, body, true);
+/** Puts a function in the place of an xhr's method; returns what puts back what was there. @param {any} xhr @param {string} name
+ *  @param {(...values: any[]) => void} instead */
+const replaceMethod = (xhr, name, instead) => {
+  const own = Object.getOwnPropertyDescriptor(xhr, name);
+  xhr[name] = instead;
+  return () => {
+    if (own) Object.defineProperty(xhr, name, own);
+    else delete xhr[name];
   };
+};
+
+/** Tells what an xhr sends, instead of sending it, and which header lines it got from here on. @param {any} info htmx's
+ *  description of the request @param {number} ticket */
+export const catchSend = ({ xhr, requestConfig }, ticket) => {
+  // As htmx sets them: what is no header's text is encoded.
+  /** @type {[string, any][]} */
+  const lines = [];
+  for (const [name, value] of Object.entries(requestConfig.headers)) if (value !== null) lines.push([name, value]);
+  const set = xhr.setRequestHeader;
+  const backToSet = replaceMethod(xhr, "setRequestHeader", (name, value) => {
+    lines.push([name, value]);
+    return set.call(xhr, name, value);
+  });
+  const backToSend = replaceMethod(xhr, "send", (body) => {
+    backToSet();
+    backToSend();
+    redeem(ticket, [body, lines], true);
+  });
 };
 /** Sends, and takes the xhr's listeners; returns those that were there. @param {any} xhr @param {any} body @param {number} ticket
  *  @returns {any} */
@@ -21,17 +43,34 @@ export const sendXhr = (xhr, body, ticket) => {
     before[name] = xhr[name];
     xhr[name] = (/** @type {any} */ event) => redeem(ticket, event, true);
   }
-  xhr.send(body);
+  if (unlessThrown(() => (xhr.send(body), true)) === undefined) redeem(ticket, { type: "error" }, true);
   return before;
 };
-/** Opens an xhr again, with its headers. @param {any} info htmx's description of the request */
-export const reopenXhr = ({ xhr, requestConfig, pathInfo }) => {
+/** Opens an xhr again, with its header lines. @param {any} info htmx's description of the request @param {[string, any][]} lines */
+export const reopenXhr = ({ xhr, requestConfig, pathInfo }, lines) => {
   xhr.open(requestConfig.verb.toUpperCase(), pathInfo.finalRequestPath, true);
-  for (const name in requestConfig.headers) callMethod(xhr, "setRequestHeader", name, requestConfig.headers[name]);
+  for (const [name, value] of lines)
+    unlessThrown(() => (xhr.setRequestHeader(name, value), true)) ??
+      unlessThrown(() => {
+        xhr.setRequestHeader(name, encodeURIComponent(value));
+        xhr.setRequestHeader(name + "-URI-AutoEncoded", "true");
+      });
+};
+/** While nothing is on the wire, an abort ends the waiting. @param {any} xhr @param {number} ticket redeemed once */
+export const catchAbort = (xhr, ticket) => {
+  const { abort } = xhr;
+  xhr.abort = () => {
+    redeem(ticket, undefined, false);
+    abort.call(xhr);
+  };
 };
 /** Gives the xhr back, with the event that its listeners wait for; without one it was aborted. @param {any} xhr
  *  @param {any} listeners @param {any} event */
 export const handOverXhr = (xhr, listeners, event) => {
   Object.assign(xhr, listeners);
-  listeners["on" + (event?.type ?? "abort")]?.call(xhr, event);
+  try {
+    listeners["on" + (event?.type ?? "abort")]?.call(xhr, event);
+  } catch (error) {
+    reportError(error);
+  }
 };

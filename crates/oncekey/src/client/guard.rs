@@ -2,8 +2,8 @@
 
 /// How long a plain form whose page stays is busy at most, in milliseconds.
 pub const PLAIN_BUSY: u64 = 5_000;
-/// How long a page may take to leave after a success that leads elsewhere, in milliseconds.
-pub const LEAVING: u64 = 30_000;
+/// How long a page may take to leave after a success that leads elsewhere, in milliseconds: a download never does.
+pub const LEAVING: u64 = 5_000;
 
 /// Why another submit must be refused, as the event says it; `None` lets it pass.
 ///

@@ -41,11 +41,26 @@ impl KeyState {
     }
 }
 
-/// What a look says about a kept intent while no attempt of this page is under way; `None` ends it.
-/// `reloaded`: the person never left the page that sent it, so never saw an answer: sent again, the same content must find it.
-pub fn progress_after_look(progress: Progress, state: KeyState, reloaded: bool) -> Option<Progress> {
+/// How the person came to the page that looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrival {
+    /// The page answers a plain form, with a status that the browser does not tell.
+    Answer,
+    /// By a navigation of its own: an answer may have been shown by a page without the module.
+    Elsewhere,
+    /// By a reload, by Back or Forward: nothing was shown since.
+    Again,
+}
+
+/// What a look says about a kept intent while no attempt of this page is under way; `None` ends it. Whoever saw no answer must
+/// find it by the same content; whoever may have seen it, for a minute.
+pub fn progress_after_look(progress: Progress, state: KeyState, arrival: Arrival) -> Option<Progress> {
     match state {
-        KeyState::Completed(_) if state.is_success() && progress == Progress::SentPlain && !reloaded => None,
+        KeyState::Completed(_) if state.is_success() && progress == Progress::SentPlain => match arrival {
+            Arrival::Answer => None,
+            Arrival::Elsewhere => Some(Progress::Stayed),
+            Arrival::Again => Some(Progress::Idle),
+        },
         KeyState::Completed(_) | KeyState::Absent => Some(Progress::Idle),
         KeyState::Running | KeyState::Unknown => Some(progress),
     }
@@ -62,21 +77,21 @@ pub enum PlainStep {
     GiveUp,
 }
 
-/// Decides on a look at a plain form's key; `more` looks may follow.
-pub fn plain_step(state: KeyState, more: u32) -> PlainStep {
+/// Decides on a look at a plain form's key; `more` looks may follow. `stays`: its answer goes to a frame.
+pub fn plain_step(state: KeyState, more: u32, stays: bool) -> PlainStep {
     match state {
-        KeyState::Completed(status) => PlainStep::Finish(status, plain_grace(status)),
+        KeyState::Completed(status) => PlainStep::Finish(status, plain_grace(status, stays)),
         KeyState::Absent | KeyState::Running if more > 0 => PlainStep::LookAgain(NEXT_LOOK),
         KeyState::Absent | KeyState::Running | KeyState::Unknown => PlainStep::GiveUp,
     }
 }
 
-/// How long a plain form stays busy after its key is known completed, in milliseconds: a 204 leaves the page
-/// where it is, a redirect is being followed, and a page would be here at once while a download never is.
-pub fn plain_grace(status: u16) -> u64 {
+/// How long a plain form stays busy after its key is known completed, in milliseconds: a 204 leaves the page where it is,
+/// anything else is still on its way, or a download.
+pub fn plain_grace(status: u16, stays: bool) -> u64 {
     match status {
         204 | 205 => 0,
-        300..=399 => PLAIN_BUSY,
-        _ => 400,
+        _ if stays => 400,
+        _ => PLAIN_BUSY,
     }
 }

@@ -109,6 +109,8 @@ pub enum GateWord {
     Unknown,
     /// The key belongs to a request with other content.
     Mismatch,
+    /// `expired`: the key is older than the gate takes new ones.
+    Expired,
     /// Anything else, or no gate.
     Other,
 }
@@ -120,6 +122,7 @@ impl GateWord {
             Some("in-progress") => GateWord::InProgress,
             Some("unknown") => GateWord::Unknown,
             Some("mismatch") => GateWord::Mismatch,
+            Some("expired") => GateWord::Expired,
             _ => GateWord::Other,
         }
     }
@@ -163,9 +166,8 @@ impl AttemptAnswer {
     pub fn outcome(self) -> IntentOutcome {
         match self {
             AttemptAnswer::Nothing | AttemptAnswer::Aborted => IntentOutcome::Unknown,
-            AttemptAnswer::Status(_, GateWord::Unknown) | AttemptAnswer::Status(409, GateWord::InProgress) => {
-                IntentOutcome::Unknown
-            }
+            AttemptAnswer::Status(_, GateWord::Unknown | GateWord::Expired)
+            | AttemptAnswer::Status(409, GateWord::InProgress) => IntentOutcome::Unknown,
             AttemptAnswer::Status(_, GateWord::Mismatch) => IntentOutcome::Mismatch,
             AttemptAnswer::Status(200..=399, _) => IntentOutcome::Succeeded,
             AttemptAnswer::Status(401 | 403 | 407 | 408 | 425 | 429, _) => IntentOutcome::Unknown,
@@ -181,6 +183,7 @@ impl AttemptAnswer {
             AttemptAnswer::Aborted => "aborted",
             AttemptAnswer::Status(409, GateWord::InProgress) => "in-progress",
             AttemptAnswer::Status(_, GateWord::Unknown) => "unknown",
+            AttemptAnswer::Status(_, GateWord::Expired) => "expired",
             AttemptAnswer::Status(429, _) => "too-many-requests",
             AttemptAnswer::Status(..) => match self.outcome() {
                 IntentOutcome::Succeeded => "success",
@@ -193,7 +196,7 @@ impl AttemptAnswer {
 
     fn deserves_retry(self, plan: RetryPlan) -> bool {
         match self {
-            AttemptAnswer::Aborted | AttemptAnswer::Status(_, GateWord::Unknown) => false,
+            AttemptAnswer::Aborted | AttemptAnswer::Status(_, GateWord::Unknown | GateWord::Expired) => false,
             AttemptAnswer::Status(409, GateWord::InProgress) => true,
             AttemptAnswer::Nothing | AttemptAnswer::Status(429 | 500 | 502 | 503 | 504, _) => plan.asked,
             AttemptAnswer::Status(_, _) => false,

@@ -30,21 +30,27 @@ impl ContentDigest {
         }
     }
 
+    /// Adds a number, as a part of its own.
+    pub fn add_number(&mut self, number: u64) {
+        self.0 = (self.0 ^ number).wrapping_mul(0x100_0000_01b3);
+    }
+
     /// The digest so far: below 2^53, so that it stays exact as a number of the page.
     pub fn value(self) -> u64 {
         self.0 >> 11
     }
 }
 
-/// Field names of tokens against forgery, as frameworks write them.
-const TOKENS: &str = "csrf _csrf csrf_token csrfmiddlewaretoken authenticity_token _token __RequestVerificationToken";
+/// What names of tokens contain, in any case, as frameworks write them.
+const TOKENS: [&[u8]; 7] = [b"csrf", b"xsrf", b"token", b"nonce", b"captcha", b"viewstate", b"form_build_id"];
 
-/// Whether a field changes without the person: a token against forgery, or one that `data-once-ignore` lists
-/// (names divided by commas or spaces).
+/// Whether a field changes without the person: a token, or one that `data-once-ignore` lists (names divided by commas or
+/// spaces).
 pub fn is_volatile_field(name: &str, ignored: &str) -> bool {
-    let is_listed =
-        |list: &str| list.as_bytes().split(|byte| matches!(byte, b',' | b' ')).any(|each| each == name.as_bytes());
-    !name.is_empty() && (is_listed(TOKENS) || is_listed(ignored))
+    let name = name.as_bytes();
+    let is_token = |token: &&[u8]| name.windows(token.len()).any(|part| part.eq_ignore_ascii_case(token));
+    TOKENS.iter().any(is_token)
+        || !name.is_empty() && ignored.as_bytes().split(|byte| matches!(byte, b',' | b' ')).any(|each| each == name)
 }
 
 /// What an intent is called, by digests below 2^53.

@@ -2,9 +2,11 @@
 use std::collections::HashSet;
 
 use oncekey::client::{
-    guard::refusal_reason,
-    intent::{KeptIntent, KeyChoice, Progress, choose_key, progress_after, shortest_retention},
-    look::{KeyState, NEXT_LOOK, PlainStep, plain_grace, plain_step, progress_after_look},
+    guard::{PLAIN_BUSY, refusal_reason},
+    intent::{
+        KeptIntent, KeyChoice, Progress, choose_key, is_answer, progress_after, progress_after_page, shortest_retention,
+    },
+    look::{Arrival, KeyState, NEXT_LOOK, PlainStep, plain_grace, plain_step, progress_after_look},
     retry::IntentOutcome,
     subject::{ContentDigest, can_carry_field, is_unsafe_method, is_volatile_field},
     tab::is_copied_tab,
@@ -15,11 +17,12 @@ const NOW: u64 = 1_700_000_000_000;
 const RETENTION: u64 = 86_400_000;
 
 fn kept(progress: Progress) -> KeptIntent {
-    KeptIntent { progress, minted_at: NOW, content: 1 }
+    KeptIntent { progress, minted_at: NOW, at: 0.0 }
 }
 
+/// Content 1 was sent under the kept key.
 fn check(kept: Option<KeptIntent>, content: u64, now: u64, wanted: KeyChoice) {
-    assert_eq!(choose_key(kept, content, now, RETENTION), wanted, "{kept:?} {content} {now}");
+    assert_eq!(choose_key(kept, content == 1, 0.0, now, RETENTION), wanted, "{kept:?} {content} {now}");
 }
 
 #[test]
@@ -31,6 +34,41 @@ fn which_key_an_attempt_carries() {
     check(Some(kept(Progress::SentPlain)), 2, NOW, KeyChoice::Edited);
     check(Some(kept(Progress::Idle)), 1, NOW, KeyChoice::Same);
     check(Some(kept(Progress::Idle)), 2, NOW, KeyChoice::New);
+    check(Some(kept(Progress::Stayed)), 1, NOW, KeyChoice::Same);
+    check(Some(kept(Progress::Stayed)), 2, NOW, KeyChoice::New);
+}
+
+#[test]
+fn what_stayed_is_the_same_for_a_minute() {
+    let check = |since, wanted| {
+        assert_eq!(choose_key(Some(kept(Progress::Stayed)), true, since, NOW, RETENTION), wanted, "{since}");
+    };
+    check(59_999.0, KeyChoice::Same);
+    check(60_000.0, KeyChoice::New);
+    assert_eq!(choose_key(Some(kept(Progress::Idle)), true, 1e9, NOW, RETENTION), KeyChoice::Same);
+}
+
+#[test]
+fn which_page_answers_a_plain_form() {
+    let check =
+        |began_at, status, wanted| assert_eq!(is_answer(1_000.0, began_at, status), wanted, "{began_at} {status}");
+    check(1_001.0, 200, true);
+    check(999.0, 0, true);
+    check(900.0, 200, false);
+    check(1_200.0, 200, false);
+    check(1_001.0, -1, false);
+}
+
+#[test]
+fn what_a_page_that_answers_does() {
+    let check = |status, is_edited, wanted| assert_eq!(progress_after_page(status, is_edited), wanted, "{status}");
+    check(200, false, None);
+    check(303, false, None);
+    check(422, false, Some(Progress::SentPlain));
+    check(422, true, None);
+    check(409, true, Some(Progress::SentPlain));
+    check(500, false, Some(Progress::SentPlain));
+    check(0, false, Some(Progress::SentPlain));
 }
 
 #[test]
@@ -51,16 +89,19 @@ fn what_an_outcome_does() {
 
 #[test]
 fn what_a_look_does() {
-    let check = |progress, look, reloaded, wanted| {
-        assert_eq!(progress_after_look(progress, look, reloaded), wanted, "{progress:?} {look:?}")
+    let check = |progress, look, arrival, wanted| {
+        assert_eq!(progress_after_look(progress, look, arrival), wanted, "{progress:?} {look:?}")
     };
-    check(Progress::SentPlain, KeyState::Completed(303), false, None);
-    check(Progress::SentPlain, KeyState::Completed(303), true, Some(Progress::Idle));
-    check(Progress::SentPlain, KeyState::Completed(422), false, Some(Progress::Idle));
-    check(Progress::SentPlain, KeyState::Absent, false, Some(Progress::Idle));
-    check(Progress::SentPlain, KeyState::Running, false, Some(Progress::SentPlain));
-    check(Progress::Sent, KeyState::Completed(201), false, Some(Progress::Idle));
-    check(Progress::Sent, KeyState::Unknown, false, Some(Progress::Sent));
+    use Arrival::{Again, Answer, Elsewhere};
+    check(Progress::SentPlain, KeyState::Completed(303), Answer, None);
+    check(Progress::SentPlain, KeyState::Completed(303), Elsewhere, Some(Progress::Stayed));
+    check(Progress::SentPlain, KeyState::Completed(303), Again, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Completed(422), Answer, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Completed(422), Again, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Absent, Again, Some(Progress::Idle));
+    check(Progress::SentPlain, KeyState::Running, Again, Some(Progress::SentPlain));
+    check(Progress::Sent, KeyState::Completed(201), Again, Some(Progress::Idle));
+    check(Progress::Sent, KeyState::Unknown, Again, Some(Progress::Sent));
 }
 
 #[test]
@@ -75,10 +116,11 @@ fn what_the_gate_says_of_a_key() {
 
 #[test]
 fn progress_is_stored_as_they_always_were() {
-    for (progress, code) in [(Progress::Sent, 1), (Progress::SentPlain, 2), (Progress::Idle, 3)] {
+    for (progress, code) in [(Progress::Sent, 1), (Progress::SentPlain, 2), (Progress::Idle, 3), (Progress::Stayed, 4)]
+    {
         assert_eq!((progress.code(), Progress::from_code(code)), (code, Some(progress)));
     }
-    assert_eq!((Progress::from_code(0), Progress::from_code(4)), (None, None));
+    assert_eq!((Progress::from_code(0), Progress::from_code(5)), (None, None));
 }
 
 #[test]
@@ -115,21 +157,35 @@ fn fields_that_are_no_part_of_an_intent() {
     check("ts", "", false);
     check("t", "ts", false);
     check("", ", ,", false);
-    check("csrf_token", "", true);
-    check("token", "", false);
+    check("", "", false);
+    for token in [
+        "csrf_token",
+        "token",
+        "g-captcha-response",
+        "form[_token]",
+        "__VIEWSTATE",
+        "form_build_id",
+        "X-XSRF",
+        "wpnonce",
+    ] {
+        check(token, "", true);
+    }
+    check("item", "", false);
+    check("tok", "", false);
 }
 
 #[test]
 fn a_plain_form_is_free_at_once_only_where_the_page_stays() {
-    assert_eq!(plain_grace(204), 0);
-    assert!(plain_grace(200) > 0 && plain_grace(303) > plain_grace(200));
+    assert_eq!((plain_grace(204, false), plain_grace(204, true)), (0, 0));
+    assert_eq!((plain_grace(200, false), plain_grace(303, false)), (PLAIN_BUSY, PLAIN_BUSY));
+    assert!((1..PLAIN_BUSY).contains(&plain_grace(200, true)));
 }
 
 #[test]
 fn what_follows_a_look_while_the_page_stays() {
-    let check = |state, more, wanted| assert_eq!(plain_step(state, more), wanted, "{state:?} {more}");
+    let check = |state, more, wanted| assert_eq!(plain_step(state, more, false), wanted, "{state:?} {more}");
     check(KeyState::Completed(204), 0, PlainStep::Finish(204, 0));
-    check(KeyState::Completed(200), 12, PlainStep::Finish(200, plain_grace(200)));
+    check(KeyState::Completed(200), 12, PlainStep::Finish(200, PLAIN_BUSY));
     check(KeyState::Absent, 1, PlainStep::LookAgain(NEXT_LOOK));
     check(KeyState::Running, 1, PlainStep::LookAgain(NEXT_LOOK));
     check(KeyState::Absent, 0, PlainStep::GiveUp);

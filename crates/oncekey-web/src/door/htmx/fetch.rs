@@ -24,14 +24,15 @@ const LOCK: &str = "oncekeyLock";
 /// later a DELETE's fields have joined it.
 fn admit_request(ctx: &Js, event: &Js) -> Option<Subject> {
     let trigger = member(ctx, "sourceEvent");
-    if !is_by_hand(&trigger) {
+    let element = member(ctx, "sourceElement");
+    if !is_by_hand(&element, &trigger) {
         return None;
     }
     if member_text(ctx, ACTION).is_none() {
         set_member(ctx, ACTION, &member(ctx, "request.action"));
     }
     let (action, method) = (member(ctx, ACTION), member_text(ctx, "request.method"));
-    admit_subject(Subject::of_htmx(&member(ctx, "sourceElement"), &trigger, method, &action), &trigger, event)
+    admit_subject(Subject::of_htmx(&element, &trigger, method, &action), &trigger, event)
 }
 
 /// Before a request is queued: the place to refuse a second one.

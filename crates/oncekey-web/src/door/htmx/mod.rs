@@ -11,8 +11,8 @@ use oncekey::client::intent::Progress;
 
 use crate::{
     attempt::{Attempt, retry_plan_of},
-    guard,
-    intent::find_or_mint,
+    guard::{self, Admission},
+    intent::{find_or_mint, forget_intent},
     page::{Js, refuse_event},
     subject::Subject,
 };
@@ -22,7 +22,8 @@ fn admit_subject(subject: Subject, trigger: &Js, event: &Js) -> Option<Subject> 
     if !subject.is_ours() {
         return None;
     }
-    if guard::refuses(&subject, trigger) {
+    // Whose requests are queued or replaced, the author has said.
+    if !subject.is_synced() && guard::admit(&subject, trigger) != Admission::Free {
         refuse_event(event);
         return None;
     }
@@ -31,7 +32,11 @@ fn admit_subject(subject: Subject, trigger: &Js, event: &Js) -> Option<Subject> 
 
 /// The first attempt with the content that an element is about to send.
 fn first_attempt(subject: &Subject, body: &Js, element: &Js) -> Attempt {
-    let content = subject.read_content(body);
-    let intent = find_or_mint(subject.intent_name(), content.digest, content.given_key, Progress::Sent);
+    let (content, name) = (subject.read_content(body), subject.intent_name());
+    if guard::is_busy(name) {
+        // This one takes the place of the one under way.
+        forget_intent(name);
+    }
+    let intent = find_or_mint(name, content.digest, content.given_key, Progress::Sent);
     Attempt::first(intent, subject.owner.clone(), retry_plan_of(element))
 }

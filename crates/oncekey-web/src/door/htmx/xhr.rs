@@ -10,11 +10,11 @@ use crate::{
     guard,
     options::key_field,
     page::{
-        Js, catch_send, closest, hand_over_xhr, is_member_text, is_member_truthy, member, member_text, reopen_xhr,
-        send_xhr, set_member, truthy_or,
+        Js, catch_abort, catch_send, closest, hand_over_xhr, is_member_text, is_member_truthy, item, member,
+        member_text, reopen_xhr, send_xhr, set_member, truthy_or,
     },
     subject::{Subject, is_by_hand},
-    tickets::{after_delay_on_line, issue_ticket, redeem_ticket},
+    tickets::{after_delay, after_delay_on_line, issue_ticket},
 };
 
 /// The member of htmx's description of a request that keeps the xhr's own listeners.
@@ -36,21 +36,12 @@ struct XhrRequest {
     info: Js,
     xhr: Js,
     body: Js,
-}
-
-/// A request between two attempts.
-struct WaitingRequest {
-    /// The number of its lock.
-    lock: i32,
-    /// The element whose request it is.
-    element: Js,
-    /// The ticket that sends it again, or ends it if redeemed with `false`.
-    ticket: i32,
+    /// Names and values of its header lines.
+    lines: Js,
 }
 
 thread_local! {
-    static CONFIGURED: RefCell<Option<ConfiguredRequest>> = const { RefCell::new(None) };
-    static WAITING: RefCell<Vec<WaitingRequest>> = const { RefCell::new(Vec::new()) };
+    static CONFIGURED: RefCell<Vec<ConfiguredRequest>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Before a request is queued: the place to refuse a second one.
@@ -62,11 +53,12 @@ pub fn on_confirm(event: &Js) {
 fn admit_request(event: &Js) -> Option<Subject> {
     let detail = member(event, "detail");
     let trigger = member(&detail, "triggeringEvent");
-    if is_member_truthy(&detail, "ctx") || !is_by_hand(&trigger) {
+    let element = member(&detail, "elt");
+    if is_member_truthy(&detail, "ctx") || !is_by_hand(&element, &trigger) {
         return None;
     }
     let (path, verb) = (member(&detail, "path"), member_text(&detail, "verb"));
-    admit_subject(Subject::of_htmx(&member(&detail, "elt"), &trigger, verb, &path), &trigger, event)
+    admit_subject(Subject::of_htmx(&element, &trigger, verb, &path), &trigger, event)
 }
 
 /// Once a request leaves the queue: it gets its key.
@@ -86,28 +78,31 @@ pub fn on_config_request(event: &Js) {
     if subject.can_carry_field() && !is_json {
         set_member(&parameters, &key_field(), &attempt.intent.key);
     }
-    CONFIGURED.set(Some(ConfiguredRequest { config: detail, subject, attempt }));
+    CONFIGURED.with_borrow_mut(|configured| configured.push(ConfiguredRequest { config: detail, subject, attempt }));
+    // Whoever is not sent now is not sent.
+    after_delay(0, Box::new(|_, _| CONFIGURED.with_borrow_mut(Vec::clear)));
 }
 
 /// Just before a request is sent: from here on its answers pass through us.
 pub fn on_before_send(event: &Js) {
     let info = member(event, "detail");
-    let Some(ConfiguredRequest { config, subject, attempt }) = CONFIGURED.take() else {
+    let config = member(&info, "requestConfig");
+    let found = CONFIGURED.with_borrow_mut(|configured| {
+        let place = configured.iter().position(|request| request.config == config)?;
+        Some(configured.swap_remove(place))
+    });
+    let Some(ConfiguredRequest { subject, attempt, .. }) = found else {
         return;
     };
-    if config != member(&info, "requestConfig") {
-        return;
-    }
     let lock = guard::lock_intent(&subject, &attempt.intent);
     attempt.begin();
     let xhr = member(&info, "xhr");
-    let mut request = XhrRequest { attempt, lock, info, xhr: xhr.clone(), body: Js::UNDEFINED };
     // Its content is made right after this event: this one xhr tells what it sends.
-    let waiter = move |body, _| {
-        request.body = body;
-        send_attempt(request);
+    let described = info.clone();
+    let waiter = move |sent: Js, _| {
+        send_attempt(XhrRequest { attempt, lock, info, xhr, body: item(&sent, 0), lines: item(&sent, 1) });
     };
-    catch_send(&xhr, issue_ticket(Box::new(waiter)));
+    catch_send(&described, issue_ticket(Box::new(waiter)));
 }
 
 /// Sends once. What listened first is htmx's: it is kept with the description of the request.
@@ -131,16 +126,17 @@ fn on_answer(mut request: XhrRequest, event: &Js) {
         }
         return end_request(&request, event);
     };
-    let (lock, element) = (request.lock, member(&request.info, "requestConfig.elt"));
+    let xhr = request.xhr.clone();
     let ticket = after_delay_on_line(delay, &Js::UNDEFINED, Box::new(move |_, ok| end_wait(request, ok)));
-    WAITING.with_borrow_mut(|waiting| waiting.push(WaitingRequest { lock, element, ticket }));
+    catch_abort(&xhr, ticket);
 }
 
-/// The wait between two attempts is over; not `ok`: htmx takes the request back.
+/// The wait between two attempts is over; not `ok`: the request is taken back.
 fn end_wait(mut request: XhrRequest, ok: bool) {
-    WAITING.with_borrow_mut(|waiting| waiting.retain(|other| other.lock != request.lock));
     if ok {
-        reopen_xhr(&request.info);
+        request.body = request.attempt.with_key(&request.body);
+        request.lines = request.attempt.with_key(&request.lines);
+        reopen_xhr(&request.info, &request.lines);
         send_attempt(request);
     } else {
         request.attempt.conclude(AttemptAnswer::Aborted, None);
@@ -152,14 +148,4 @@ fn end_wait(mut request: XhrRequest, ok: bool) {
 fn end_request(request: &XhrRequest, event: &Js) {
     hand_over_xhr(&request.xhr, &member(&request.info, LISTENERS), event);
     guard::unlock(request.lock);
-}
-
-/// htmx takes back what it sent; between two attempts there is nothing on the wire that could tell it.
-pub fn on_abort(event: &Js) {
-    let target = member(event, "target");
-    let ticket = WAITING
-        .with_borrow(|waiting| waiting.iter().find(|request| request.element == target).map(|request| request.ticket));
-    if let Some(ticket) = ticket {
-        redeem_ticket(ticket, Js::UNDEFINED, false);
-    }
 }

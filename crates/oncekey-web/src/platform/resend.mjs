@@ -1,0 +1,52 @@
+// @ts-check
+// A submit that is held, and sent later as it was: the fields of then, the submitter, where it goes.
+
+import { attribute, callMethod } from "./values.mjs";
+
+const PLACES = ["action", "method", "target", "enctype"];
+/** The form that is being submitted once more, and its fields. @type {[form: any, entries: [string, any][]] | undefined} */
+let again;
+globalThis.addEventListener?.(
+  "formdata",
+  ({ target, formData }) => {
+    if (again?.[0] != target || !again) return;
+    for (const name of [...formData.keys()]) formData.delete(name);
+    for (const [name, value] of again[1]) formData.append(name, value);
+  },
+  true,
+);
+
+/** Stops a submit where it is, and returns what submits it once more. @param {any} event @returns {any} */
+export const holdSubmit = (event) => {
+  const { target: form, submitter } = event;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  const entries = /** @type {[string, any][]} */ ([...new FormData(form, submitter)]);
+  const places = PLACES.map((name) => attribute(form, name));
+  /** @param {any[]} values */
+  const place = (values) =>
+    PLACES.map((name, at) => {
+      const before = attribute(form, name);
+      if (before != values[at]) callMethod(form, values[at] == null ? "removeAttribute" : "setAttribute", name, values[at]);
+      return before;
+    });
+  return () => {
+    // Who has left comes back for as long as it takes.
+    /** @type {any[]} */
+    const back = [];
+    for (const [node, parent] of [[form, document.body], [submitter, form]])
+      if (node && !node.isConnected) {
+        node.hidden = true;
+        parent.append(node);
+        back.push(node);
+      }
+    const before = place(places);
+    again = [form, entries];
+    // htmx 1.9 and 2 know a submitter by its focus.
+    submitter?.dispatchEvent(new Event("focusin", { bubbles: true }));
+    callMethod(form, "requestSubmit", submitter);
+    again = undefined;
+    place(before);
+    for (const node of back) node.remove();
+  };
+};
