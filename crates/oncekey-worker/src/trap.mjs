@@ -4,6 +4,9 @@
 /** @type {() => void} */
 let listener = () => {};
 
+/** How to fail what is under way: its continuations die with the wasm that they belong to. @type {Set<(why: Error) => void>} */
+export const pending = new Set();
+
 /** Called by the wasm when it can go on no more; the trap itself follows. */
 export function tellTrapped() {
   listener();

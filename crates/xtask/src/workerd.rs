@@ -19,6 +19,8 @@ use crate::{
 
 /// The date of the runtime's behaviour, the same as in `wrangler.toml`: a test compares them.
 pub const DATE: &str = "2026-11-01";
+/// What of its behaviour is asked for by name, as there.
+const FLAG: &str = "enable_request_signal";
 /// Names the folder of another build of the worker: set by the tests that need one.
 pub const PACKAGE: &str = "ONCEKEY_PACKAGE";
 /// Names the folder of a build that has the objects, in a service of their own: set by the tests in which two builds meet.
@@ -106,7 +108,7 @@ impl Config {
         };
         self.service(name, &format!("worker = .{name}"));
         self.workers.push_str(&format!(
-            "\nconst {name} :Workerd.Worker = (\n  modules = [\n{modules}  ],\n  compatibilityDate = \"{DATE}\",\n  bindings = [\n{bindings}  ],\n{objects});\n"
+            "\nconst {name} :Workerd.Worker = (\n  modules = [\n{modules}  ],\n  compatibilityDate = \"{DATE}\",\n  compatibilityFlags = [\"{FLAG}\"],\n  bindings = [\n{bindings}  ],\n{objects});\n"
         ));
     }
 
@@ -349,12 +351,13 @@ fn answers(port: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{DATE, text};
+    use super::{DATE, FLAG, text};
 
     #[test]
     fn what_is_tested_is_what_is_deployed() {
         let deployed = include_str!("../../oncekey-worker/wrangler.toml");
         assert!(deployed.contains(&format!("compatibility_date = \"{DATE}\"")));
+        assert!(deployed.contains(&format!("compatibility_flags = [\"{FLAG}\"]")));
     }
 
     #[test]

@@ -87,18 +87,19 @@ const fragile = (objects) => ({
 let changed;
 
 export default {
-  /** @param {Request} request @param {any} env */
-  async fetch(request, env) {
+  /** @param {Request} request @param {any} env @param {any} ctx */
+  async fetch(request, env, ctx) {
     const url = new URL(request.url);
     if (url.pathname === "/.test/spy") return Response.json({ ...spy });
+    spy.fronts++;
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
     if (key) return env.KEYS.getByName(key).fetch(request);
     changed ??= { ...env, KEYS: fragile(env.KEYS) };
     const given = request.headers.get("x-env");
-    if (given === null) return gate.fetch(request, changed);
+    if (given === null) return gate.fetch(request, changed, ctx);
     const other = { ...changed, ...JSON.parse(given) };
     // As `ctx.exports.NAME` is: a function that has a service's methods.
     if (other.ORIGIN === "loopback") other.ORIGIN = Object.assign(() => {}, { fetch: env.ORIGIN.fetch.bind(env.ORIGIN) });
-    return gate.fetch(request, other);
+    return gate.fetch(request, other, ctx);
   },
 };

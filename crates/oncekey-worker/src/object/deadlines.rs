@@ -6,11 +6,10 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use js_sys::{Promise, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::Response;
 use worker::Delay;
 
-use crate::platform::{clock::now_millis, failure::Failure};
+use crate::platform::{clock::now_millis, failure::Failure, promised::Promised};
 
 /// An answer as the waiting caller gets it, or the failure to build it.
 pub type Answer = Result<Response, Failure>;
@@ -81,7 +80,7 @@ impl Deadlines {
     /// Waits for the origin; gives the caller what `too_long` makes when it has waited long enough, and gives up after a
     /// lease's silence.
     pub async fn await_origin(&self, promise: Promise, too_long: impl Fn() -> Answer) -> Heard {
-        let mut promise = JsFuture::from(promise);
+        let mut promise = Promised::new(&promise);
         loop {
             let (mut timer, ends) = self.take_timer();
             match select(promise, timer.as_mut()).await {

@@ -23,7 +23,6 @@ use oncekey::{
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader, Request, Response};
 use worker::Delay;
 
@@ -42,6 +41,7 @@ use crate::{
         head,
         init::RequestInit,
         message,
+        promised::Promised,
         stream::{self, AnswerContent, CallerStream, Pipe},
     },
     refusal,
@@ -227,7 +227,7 @@ impl Effect {
         let last = content.take_unsent();
         self.settle_claim(then, head, Some(&content), true);
         if let Ok(durable) = self.store.when_durable() {
-            let _ = JsFuture::from(durable).await;
+            let _ = Promised::new(&durable).await;
         }
         for piece in last {
             out.write(&piece);
