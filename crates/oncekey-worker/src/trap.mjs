@@ -16,3 +16,16 @@ export function tellTrapped() {
 export function onTrapped(then) {
   listener = then;
 }
+
+/**
+ * Breaks a stream off when the wasm that writes it is gone. What fails it is a promise's reaction, since only that runs
+ * as the request to which the stream belongs.
+ * @param {WritableStreamDefaultWriter} writer
+ */
+export function breakOnTrap(writer) {
+  /** @type {(why: Error) => void} */
+  let fail = () => {};
+  new Promise((_, reject) => pending.add((fail = reject))).catch((why) => writer.abort(why)).catch(() => {});
+  const done = () => void pending.delete(fail);
+  writer.closed.then(done, done);
+}

@@ -36,6 +36,13 @@ extern "C" {
     fn writable(this: &IdentityTransformStream) -> web_sys::WritableStream;
 }
 
+#[wasm_bindgen(module = "/src/trap.mjs")]
+extern "C" {
+    /// Lets the stream break off when this instance can go on no more.
+    #[wasm_bindgen(js_name = breakOnTrap)]
+    fn break_on_trap(writer: &WritableStreamDefaultWriter);
+}
+
 /// Empty content of a length that is not known beforehand. The runtime sends a request that is idempotent by its
 /// method (RFC 9110 §9.2.2) and has no content again by itself where a connection drops; it cannot send a stream twice.
 pub fn sent_once() -> Result<JsValue, Failure> {
@@ -62,7 +69,9 @@ impl Pipe {
             let stream = IdentityTransformStream::new()?;
             (stream.readable(), stream.writable())
         };
-        Ok(Self { readable, writer: writable.get_writer()? })
+        let writer = writable.get_writer()?;
+        break_on_trap(&writer);
+        Ok(Self { readable, writer })
     }
 }
 
