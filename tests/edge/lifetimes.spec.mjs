@@ -7,7 +7,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { bytes, Wire } from "./client.mjs";
-import { executed, until, World } from "./gate.mjs";
+import { ADMIN, executed, pause, refused, until, World } from "./gate.mjs";
 
 const AROUND = { ONCEKEY_AROUND: fileURLToPath(new URL("around", import.meta.url)) };
 /** A memory file system: objects are made faster there. */
@@ -120,4 +120,75 @@ describe("callers that leave give back all that they held", { concurrency: false
       executed(await (await world.spot("/well")).post());
     });
   }
+});
+
+describe("a stream that nobody reads", { concurrency: 8 }, () => {
+  /** @type {World} */
+  let world;
+  before(async () => {
+    world = await World.start({ max_stored: 1000, routes: [{ path: "/*", lease: 2, patience: 1 }] });
+  });
+  after(() => world?.end());
+
+  const endless = { parts: ["a".repeat(600)], endless: true };
+  const lines = /** @type {[string, string][]} */ ([["Authorization", `Bearer ${ADMIN}`]]);
+
+  /** The execution has ended, and its fate is not known. @param {import("./gate.mjs").Spot} spot */
+  async function ended(spot) {
+    refused(await spot.post(), "request_in_progress");
+    await Promise.race([world.origin.left(spot.path), pause(10_000).then(() => assert.fail("the origin goes on"))]);
+    await until(async () => (await spot.peek()).json.state === "unknown", "it has ended");
+    refused(await spot.post(), "outcome_unknown");
+    await spot.ran(1);
+    assert.equal((await world.send({ method: "DELETE", path: `/.oncekey/keys/${await spot.scoped()}`, lines })).status, 204);
+    await world.origin.plan(spot.path, {});
+    executed(await spot.post());
+    await spot.ran(2);
+  }
+
+  test("over max_stored, its caller gone: it ends with its lease, and the key can be released", async () => {
+    const spot = await world.spot("/job", endless);
+    const wire = await Wire.open(world.gate.port);
+    wire.write(bytes(spot.request()));
+    assert.equal((await wire.head()).status, 201);
+    await wire.arrived(2000);
+    wire.drop();
+    await ended(spot);
+  });
+
+  test("over max_stored, its caller told that it runs before it began: the same", async () => {
+    const spot = await world.spot("/job", { ...endless, held: true });
+    refused(await spot.post(), "request_in_progress");
+    await spot.open();
+    await ended(spot);
+  });
+
+  test("while its caller reads it goes on", async () => {
+    const spot = await world.spot("/job", endless);
+    const wire = await Wire.open(world.gate.port);
+    wire.write(bytes(spot.request()));
+    const head = await wire.head();
+    const begin = Date.now();
+    while (Date.now() < begin + 5_000) await wire.arrived(wire.bytes.length + 600);
+    assert.deepEqual([head.status, wire.ended], [201, false]);
+    refused(await spot.post(), "request_in_progress");
+    wire.drop();
+  });
+
+  test("one that can be stored goes on, and is stored", async () => {
+    const spot = await world.spot("/job", { parts: ["a", "b", "c", "d"] });
+    const wire = await Wire.open(world.gate.port);
+    wire.write(bytes(spot.request()));
+    assert.equal((await wire.head()).status, 201);
+    wire.drop();
+    for (let n = 0; n < 3; n++) {
+      // Longer than a lease in all.
+      await pause(1_200);
+      await spot.open();
+    }
+    await until(async () => (await spot.peek()).json.state === "completed", "stored");
+    const replay = await spot.post();
+    assert.deepEqual([replay.text, replay.word], ["abcd", "replayed"]);
+    await spot.ran(1);
+  });
 });

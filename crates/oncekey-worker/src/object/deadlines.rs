@@ -50,6 +50,8 @@ struct DeadlineState {
     patience_ends: u64,
     lease: u64,
     heard_at: u64,
+    /// When an answer ends at the latest that is of no use to anybody any more.
+    useless_ends: Option<u64>,
 }
 
 impl Deadlines {
@@ -69,12 +71,21 @@ impl Deadlines {
             patience_ends: now + u64::from(patience) * 1000,
             lease: u64::from(lease) * 1000,
             heard_at: now,
+            useless_ends: None,
         }))
     }
 
     /// The caller, once: `None` where it was answered or has gone.
     pub fn take_caller(&self) -> Option<oneshot::Sender<Answer>> {
         self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
+    }
+
+    /// Nobody reads the answer any more, and it is too large to be stored: it has a lease from now on to end.
+    pub fn limit_useless(&self) {
+        let mut watched = self.0.borrow_mut();
+        if watched.useless_ends.is_none() {
+            watched.useless_ends = Some(now_millis() + watched.lease);
+        }
     }
 
     /// Waits for the origin; gives the caller what `too_long` makes when it has waited long enough, and gives up after a
@@ -109,7 +120,7 @@ impl Deadlines {
         let mut watched = self.0.borrow_mut();
         let ends = NextDeadlines {
             patience: watched.caller.as_ref().map(|_| watched.patience_ends),
-            lease: watched.heard_at + watched.lease,
+            lease: watched.useless_ends.unwrap_or(u64::MAX).min(watched.heard_at + watched.lease),
         };
         let timer = watched.timer.take().unwrap_or_else(|| {
             let next = ends.patience.map_or(ends.lease, |patience| patience.min(ends.lease));

@@ -211,6 +211,9 @@ impl Effect {
                             out.write_through(&piece, self.attempt.terms.lease).await;
                         }
                     }
+                    if out.is_gone() && !content.is_kept() {
+                        deadlines.limit_useless();
+                    }
                 }
                 Chunk::End if content.may_end() => break,
                 Chunk::End | Chunk::Broken => {
