@@ -26,6 +26,7 @@ export class KeyObject extends Kept {
     /** @param {any} of @param {string[]} names */
     const all = (of, names) => Object.fromEntries(names.map((name) => [name, watched(of, name)]));
     this.real = storage;
+    Object.defineProperty(this, "env", { value: { ...env, ORIGIN: failing(env.ORIGIN) } });
     const kv = all(storage.kv, ["get", "put", "delete"]);
     Object.defineProperty(this, "ctx", {
       value: { storage: { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll", "sync"]) } },
@@ -54,6 +55,21 @@ export class KeyObject extends Kept {
     return super.fetch(request);
   }
 }
+
+/**
+ * Fails to send a request as its field `x-origin` says: `throw`s or `refuse`s as the runtime does, with a failure of the
+ * `remote` side's, or because the connection is `lost`.
+ * @param {any} origin
+ */
+const failing = (origin) => ({
+  /** @param {Request} request @param {RequestInit} init */
+  fetch(request, init) {
+    const how = new Headers(init.headers).get("x-origin");
+    if (how === null) return origin.fetch(request, init);
+    if (how === "throw") throw new TypeError("not so");
+    return Promise.reject(how === "lost" ? new Error("Network connection lost.") : Object.assign(new TypeError("not so"), how === "remote" ? { remote: true } : {}));
+  },
+});
 
 /** How often each request's object was called, by the request's name. @type {Map<string, number>} */
 const called = new Map();

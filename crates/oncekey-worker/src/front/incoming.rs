@@ -88,7 +88,7 @@ impl Incoming<'_> {
         errand: &Errand,
         body: &JsValue,
     ) -> Result<Response, CallFailure> {
-        let headers = self.headers_without_internal().map_err(|_| CallFailure::Unreached)?;
+        let headers = self.headers_to_object().map_err(|_| CallFailure::Unreached)?;
         call_key_object(self.gate, key, errand, self.request, &headers, body).await
     }
 
@@ -96,6 +96,16 @@ impl Incoming<'_> {
     pub fn headers_without_internal(&self) -> Result<Headers, Failure> {
         let headers = head::open_copy(&self.request.headers())?;
         for name in self.fields.internal_names() {
+            headers.delete(name)?;
+        }
+        Ok(headers)
+    }
+
+    /// The same without what belongs to the caller's connection: an object is asked over another, and asks the origin over
+    /// a third. An upgrade would be the object's to answer.
+    pub fn headers_to_object(&self) -> Result<Headers, Failure> {
+        let headers = self.headers_without_internal()?;
+        for name in self.fields.hop_names() {
             headers.delete(name)?;
         }
         Ok(headers)

@@ -38,7 +38,7 @@ pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -
         },
     };
     let stub = || incoming.gate.machine_object(&order.name());
-    match call_object(stub, &order.to_string(), incoming.request, &incoming.headers_without_internal()?, &body).await {
+    match call_object(stub, &order.to_string(), incoming.request, &incoming.headers_to_object()?, &body).await {
         Ok(response) => Ok(response),
         Err(_) => Err(Refusal::StoreUnavailable.into()),
     }

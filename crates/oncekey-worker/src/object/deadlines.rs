@@ -17,7 +17,7 @@ pub type Answer = Result<Response, Failure>;
 /// What came of waiting for the origin.
 pub enum Heard {
     Answer(JsValue),
-    Failed,
+    Failed(Failure),
     Silence,
 }
 
@@ -99,7 +99,7 @@ impl Deadlines {
                     let mut watched = self.0.borrow_mut();
                     watched.heard_at = now_millis();
                     watched.timer = Some(timer);
-                    return outcome.map_or(Heard::Failed, Heard::Answer);
+                    return outcome.map_or_else(|why| Heard::Failed(why.into()), Heard::Answer);
                 }
                 Either::Right(((), rest)) => promise = rest,
             }
