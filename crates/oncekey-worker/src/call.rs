@@ -28,22 +28,26 @@ pub async fn call_key_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    call_object(|| gate.key_object(key), &errand.to_string(), request, headers, body).await
+    call_object(gate, "KEYS", || gate.key_object(key), &errand.to_string(), (request, headers, body)).await
 }
 
-/// One call to an object, made once more where the platform says that it may succeed then.
+/// One call to an object, made once more where the platform says that it may succeed then. `binding` names its class's.
 pub async fn call_object(
+    gate: &Gate,
+    binding: &'static str,
     stub: impl Fn() -> Result<Fetcher, Failure>,
     errand: &str,
-    request: &Request,
-    headers: &Headers,
-    body: &JsValue,
+    (request, headers, body): (&Request, &Headers, &JsValue),
 ) -> Result<Response, CallFailure> {
     head::set_errand(headers, errand);
     let mut calls = CallHistory::default();
     loop {
         match attempt_call(&stub, request, headers, body).await {
             Ok(response) => return understood(response).await,
+            Err(failure) if failure.is_without_sqlite() => {
+                gate.note_without_sqlite(binding);
+                return Err(CallFailure::InDoubt);
+            }
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
                     return Err(failed);

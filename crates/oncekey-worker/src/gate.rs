@@ -35,6 +35,8 @@ thread_local! {
     static GATE: RefCell<Option<Rc<Gate>>> = const { RefCell::new(None) };
     /// The last policy that was read, beside its text.
     static POLICY: RefCell<Option<(String, Rc<Policy>)>> = const { RefCell::new(None) };
+    /// The environment of which a call has shown that a class has no SQLite storage, and the binding of that class.
+    static WITHOUT_SQLITE: RefCell<Option<(Env, &'static str)>> = const { RefCell::new(None) };
 }
 
 /// The policy of a text. One isolate may see more than one, as where a test or another entrypoint hands it on.
@@ -49,6 +51,19 @@ fn policy_of(text: String) -> Result<Rc<Policy>, Refusal> {
     Ok(policy)
 }
 
+fn is_same(one: &Env, other: &Env) -> bool {
+    AsRef::<JsValue>::as_ref(one) == AsRef::<JsValue>::as_ref(other)
+}
+
+/// What is said of an environment with a class of which a call has shown that it has no `SQLite` storage.
+fn without_sqlite(env: &Env) -> Option<Refusal> {
+    let binding =
+        WITHOUT_SQLITE.with_borrow(|known| known.as_ref().filter(|(of, _)| is_same(of, env)).map(|(_, b)| *b))?;
+    Some(misconfigured(&format!(
+        "{binding} has to be bound to a class with SQLite storage, one of new_sqlite_classes."
+    )))
+}
+
 fn misconfigured(message: &str) -> Refusal {
     Refusal::Misconfigured { message: message.to_owned() }
 }
@@ -56,12 +71,11 @@ fn misconfigured(message: &str) -> Refusal {
 impl Gate {
     /// The gate of an environment; what is wrong with one is written to the log each time.
     pub fn of(env: &Env) -> Result<Rc<Self>, Misconfigured> {
-        let is_of_env = |gate: &Rc<Self>| AsRef::<JsValue>::as_ref(&gate.env) == AsRef::<JsValue>::as_ref(env);
-        if let Some(gate) = GATE.with_borrow(|gate| gate.as_ref().filter(|gate| is_of_env(gate)).cloned()) {
+        if let Some(gate) = GATE.with_borrow(|gate| gate.as_ref().filter(|gate| is_same(&gate.env, env)).cloned()) {
             return Ok(gate);
         }
         let gate = Self::new(env).map(Rc::new).map_err(|refusal| {
-            bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
+            log_refusal(&refusal);
             Misconfigured(refusal)
         })?;
         GATE.set(Some(gate.clone()));
@@ -82,7 +96,24 @@ impl Gate {
         if origin.is_none() {
             return Err(missing_origin());
         }
+        if let Some(refusal) = without_sqlite(env) {
+            return Err(refusal);
+        }
         Ok(Self { policy, origin, keys, machines, env: env.clone() })
+    }
+
+    /// A call has shown that a class has no `SQLite` storage: from now on every request hears it.
+    pub fn note_without_sqlite(&self, binding: &'static str) {
+        WITHOUT_SQLITE.set(Some((self.env.clone(), binding)));
+        GATE.set(None);
+        if let Some(refusal) = without_sqlite(&self.env) {
+            log_refusal(&refusal);
+        }
+    }
+
+    /// What is said of a call to an object that came to nothing.
+    pub fn failed_call(&self) -> Refusal {
+        without_sqlite(&self.env).unwrap_or(Refusal::StoreUnavailable)
     }
 
     /// A new stub of the key's object.
@@ -99,6 +130,10 @@ impl Gate {
     pub fn secret(&self, name: &str) -> Option<String> {
         bindings::text_binding(&self.env, name).filter(|secret| !secret.is_empty())
     }
+}
+
+fn log_refusal(refusal: &Refusal) {
+    bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
 }
 
 fn new_stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {

@@ -28,6 +28,8 @@ pub const OBJECTS: &str = "ONCEKEY_OBJECTS";
 /// Names a folder whose `main.mjs` stands before the entry of what has the objects, and may watch or change what it does:
 /// set by the tests.
 pub const AROUND: &str = "ONCEKEY_AROUND";
+/// Names a class that gets no `SQLite` storage: set by the tests.
+const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
 /// The objects' bindings, classes and keys.
 const CLASSES: [(&str, &str, &str); 2] =
     [("KEYS", "KeyObject", "oncekey"), ("MACHINES", "MachineObject", "oncekey-machine")];
@@ -98,7 +100,10 @@ impl Config {
         let bindings: String = bindings.iter().map(|binding| format!("    {binding},\n")).collect();
         let listed: Vec<String> = classes
             .iter()
-            .map(|(class, key)| format!("(className = \"{class}\", uniqueKey = \"{key}\", enableSql = true)"))
+            .map(|(class, key)| {
+                let without = std::env::var(WITHOUT_SQLITE).is_ok_and(|named| named == *class);
+                format!("(className = \"{class}\", uniqueKey = \"{key}\", enableSql = {})", !without)
+            })
             .collect();
         let objects = if listed.is_empty() {
             String::new()

@@ -38,8 +38,10 @@ pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -
         },
     };
     let stub = || incoming.gate.machine_object(&order.name());
-    match call_object(stub, &order.to_string(), incoming.request, &incoming.headers_to_object()?, &body).await {
+    let headers = incoming.headers_to_object()?;
+    let called = (incoming.request, &headers, &body);
+    match call_object(incoming.gate, "MACHINES", stub, &order.to_string(), called).await {
         Ok(response) => Ok(response),
-        Err(_) => Err(Refusal::StoreUnavailable.into()),
+        Err(_) => Err(incoming.gate.failed_call().into()),
     }
 }

@@ -19,6 +19,11 @@ impl Failure {
         self.0.is_instance_of::<js_sys::TypeError>() && !self.fault().remote
     }
 
+    /// The object's class has no `SQLite` storage, which the platform says by no flag.
+    pub fn is_without_sqlite(&self) -> bool {
+        self.message().contains("SQLite-backed")
+    }
+
     /// What the platform says of a failed call to an object.
     pub fn fault(&self) -> CallFault {
         let flag = |name: &str| js_sys::Reflect::get(&self.0, &JsValue::from_str(name)).is_ok_and(|v| v.is_truthy());
