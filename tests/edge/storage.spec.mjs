@@ -35,7 +35,7 @@ describe("what a request costs", { concurrency: false }, () => {
   });
   after(() => world?.end());
 
-  /** @returns {Promise<{ calls: number, rows: number, timers: number, memory: number }>} */
+  /** @returns {Promise<{ fronts: number, calls: number, rows: number, timers: number, memory: number }>} */
   const spy = async () => (await world.send({ method: "GET", path: "/.test/spy", lines: [] })).json;
 
   /** @param {string} what @param {{ calls: number, rows: number }} cost @param {() => Promise<unknown>} act */

@@ -77,6 +77,7 @@ const called = new Map();
 /**
  * Lets the calls of a request to its object fail as its field `x-calls` says: a name of its own, then a word for each call.
  * A word is the flags of the exception, `o`verloaded, re`t`ryable, re`m`ote, `r`eset; after a `+` the call arrives before.
+ * A number lets so many calls pass, and fails the rest as the runtime does at its limit.
  * @param {any} objects
  */
 const fragile = (objects) => ({
@@ -89,7 +90,8 @@ const fragile = (objects) => ({
         const [id, ...words] = (new Headers(init.headers).get("x-calls") ?? "").split(" ");
         const count = called.get(id) ?? 0;
         if (id) called.set(id, count + 1);
-        const word = words[count];
+        if (count >= Number(words[0])) throw new Error("Too many subrequests.");
+        const word = Number(words[0]) ? undefined : words[count];
         if (word === undefined) return stub.fetch(request, init);
         if (word.startsWith("+")) await (await stub.fetch(request, init)).arrayBuffer();
         const [overloaded, retryable, remote, durableObjectReset] = ["o", "t", "m", "r"].map((flag) => word.includes(flag));
