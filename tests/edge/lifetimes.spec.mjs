@@ -21,7 +21,7 @@ const AT_ONCE = 60;
 const WAITED = ["Idempotency-Key", "waited-for"];
 
 /** Bytes by which the wasm's memory may have grown after ten thousand callers have left, fewer after fewer. */
-const GROWTH = Math.max(131_072, (CALLERS * 2 * 1024 * 1024) / 10_000);
+const GROWTH = Math.max(524_288, (CALLERS * 2 * 1024 * 1024) / 10_000);
 
 describe("callers that leave give back all that they held", { concurrency: false }, () => {
   /** @type {World} */
