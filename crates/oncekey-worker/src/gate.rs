@@ -4,7 +4,6 @@ use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
     answer::refusal::Refusal,
-    key::scoped::ScopedKey,
     policy::{InvalidPolicy, Policy},
 };
 use wasm_bindgen::JsValue;
@@ -28,6 +27,13 @@ pub struct Gate {
     env: Env,
 }
 
+/// The classes of objects.
+#[derive(Clone, Copy)]
+pub enum Class {
+    Keys,
+    Machines,
+}
+
 /// Why the gate forwards nothing: what is said of it.
 pub struct Misconfigured(pub Refusal);
 
@@ -35,8 +41,8 @@ thread_local! {
     static GATE: RefCell<Option<Rc<Gate>>> = const { RefCell::new(None) };
     /// The last policy that was read, beside its text.
     static POLICY: RefCell<Option<(String, Rc<Policy>)>> = const { RefCell::new(None) };
-    /// The environment of which a call has shown that a class has no SQLite storage, and the binding of that class.
-    static WITHOUT_SQLITE: RefCell<Option<(Env, &'static str)>> = const { RefCell::new(None) };
+    /// The environment of which a call has shown that a class has no SQLite storage, and the class.
+    static WITHOUT_SQLITE: RefCell<Option<(Env, Class)>> = const { RefCell::new(None) };
 }
 
 /// The policy of a text. One isolate may see more than one, as where a test or another entrypoint hands it on.
@@ -57,11 +63,12 @@ fn is_same(one: &Env, other: &Env) -> bool {
 
 /// What is said of an environment with a class of which a call has shown that it has no `SQLite` storage.
 fn without_sqlite(env: &Env) -> Option<Refusal> {
-    let binding =
-        WITHOUT_SQLITE.with_borrow(|known| known.as_ref().filter(|(of, _)| is_same(of, env)).map(|(_, b)| *b))?;
-    Some(misconfigured(&format!(
-        "{binding} has to be bound to a class with SQLite storage, one of new_sqlite_classes."
-    )))
+    let known = |of: &&(Env, Class)| is_same(&of.0, env);
+    let class = WITHOUT_SQLITE.with_borrow(|last| last.as_ref().filter(known).map(|(_, class)| *class))?;
+    Some(misconfigured(match class {
+        Class::Keys => "KEYS has to be bound to a class with SQLite storage, one of new_sqlite_classes.",
+        Class::Machines => "MACHINES has to be bound to a class with SQLite storage, one of new_sqlite_classes.",
+    }))
 }
 
 fn misconfigured(message: &str) -> Refusal {
@@ -103,8 +110,8 @@ impl Gate {
     }
 
     /// A call has shown that a class has no `SQLite` storage: from now on every request hears it.
-    pub fn note_without_sqlite(&self, binding: &'static str) {
-        WITHOUT_SQLITE.set(Some((self.env.clone(), binding)));
+    pub fn note_without_sqlite(&self, class: Class) {
+        WITHOUT_SQLITE.set(Some((self.env.clone(), class)));
         GATE.set(None);
         if let Some(refusal) = without_sqlite(&self.env) {
             log_refusal(&refusal);
@@ -116,14 +123,16 @@ impl Gate {
         without_sqlite(&self.env).unwrap_or(Refusal::StoreUnavailable)
     }
 
-    /// A new stub of the key's object.
-    pub fn key_object(&self, key: &ScopedKey) -> Result<Fetcher, Failure> {
-        new_stub(self.keys.as_ref(), key.as_str())
-    }
-
-    /// A new stub of an entity's object.
-    pub fn machine_object(&self, name: &str) -> Result<Fetcher, Failure> {
-        new_stub(self.machines.as_ref(), name)
+    /// A new stub of the object of that name.
+    pub fn object(&self, class: Class, name: &str) -> Result<Fetcher, Failure> {
+        let objects = match class {
+            Class::Keys => self.keys.as_ref(),
+            Class::Machines => self.machines.as_ref(),
+        };
+        match objects {
+            Some(objects) => Ok(objects.get_by_name(name)?),
+            None => Err(JsValue::from_str("the objects are not bound").into()),
+        }
     }
 
     /// A secret, where it is configured.
@@ -134,11 +143,4 @@ impl Gate {
 
 fn log_refusal(refusal: &Refusal) {
     bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
-}
-
-fn new_stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {
-    match objects {
-        Some(objects) => Ok(objects.get_by_name(name)?),
-        None => Err(JsValue::from_str("the objects are not bound").into()),
-    }
 }
