@@ -1,6 +1,6 @@
 // @ts-check
 // Stands around the gate in a test: says what it did to its platform, and lets a call to its storage fail where the
-// request's field `x-storage` names it: `put 2` is the second `put` of that request.
+// request's field `x-storage` names it: `put 2` is the second `put` of that request. Its field `x-origin` lets its origin fail.
 import { spy } from "./spy.mjs";
 // @ts-expect-error the built worker stands beside it
 import gate, { KeyObject as Kept, MachineObject } from "./index.mjs";
@@ -26,7 +26,7 @@ export class KeyObject extends Kept {
     /** @param {any} of @param {string[]} names */
     const all = (of, names) => Object.fromEntries(names.map((name) => [name, watched(of, name)]));
     this.real = storage;
-    Object.defineProperty(this, "env", { value: { ...env, ORIGIN: failing(env.ORIGIN) } });
+    this.given = env;
     const kv = all(storage.kv, ["get", "put", "delete"]);
     Object.defineProperty(this, "ctx", {
       value: { storage: { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll", "sync"]) } },
@@ -52,20 +52,19 @@ export class KeyObject extends Kept {
     spy.calls++;
     const [name, count] = (request.headers.get("x-storage") ?? "").split(" ");
     this.failing = { [name]: Number(count) };
+    const how = request.headers.get("x-origin");
+    Object.defineProperty(this, "env", { configurable: true, value: how === null ? this.given : { ...this.given, ORIGIN: failing(how) } });
     return super.fetch(request);
   }
 }
 
 /**
- * Fails to send a request as its field `x-origin` says: `throw`s or `refuse`s as the runtime does, with a failure of the
- * `remote` side's, or because the connection is `lost`.
- * @param {any} origin
+ * An origin to which nothing is sent: it `throw`s or `refuse`s as the runtime does, fails as the `remote` side does, or the
+ * connection is `lost`.
+ * @param {string} how
  */
-const failing = (origin) => ({
-  /** @param {Request} request @param {RequestInit} init */
-  fetch(request, init) {
-    const how = new Headers(init.headers).get("x-origin");
-    if (how === null) return origin.fetch(request, init);
+const failing = (how) => ({
+  fetch() {
     if (how === "throw") throw new TypeError("not so");
     return Promise.reject(how === "lost" ? new Error("Network connection lost.") : Object.assign(new TypeError("not so"), how === "remote" ? { remote: true } : {}));
   },
