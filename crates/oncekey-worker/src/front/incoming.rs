@@ -88,24 +88,24 @@ impl Incoming<'_> {
         errand: &Errand,
         body: &JsValue,
     ) -> Result<Response, CallFailure> {
-        let headers = self.headers_to_object().map_err(|_| CallFailure::Unreached)?;
+        let headers = self.headers_without_internal().map_err(|_| CallFailure::Unreached)?;
         call_key_object(self.gate, key, errand, self.request, &headers, body).await
     }
 
-    /// The request's head without what the client forged.
+    /// The request's head as an object sees it: without what the client forged, nor what belongs to the caller's
+    /// connection. An object is asked over another and asks the origin over a third, and an upgrade would be its to answer.
     pub fn headers_without_internal(&self) -> Result<Headers, Failure> {
-        let headers = head::open_copy(&self.request.headers())?;
-        for name in self.fields.internal_names() {
-            headers.delete(name)?;
-        }
-        Ok(headers)
+        self.headers_without(self.fields.internal_names().chain(self.fields.hop_names()))
     }
 
-    /// The same without what belongs to the caller's connection: an object is asked over another, and asks the origin over
-    /// a third. An upgrade would be the object's to answer.
-    pub fn headers_to_object(&self) -> Result<Headers, Failure> {
-        let headers = self.headers_without_internal()?;
-        for name in self.fields.hop_names() {
+    /// The request's head as it passes: without what the client forged.
+    pub fn headers_to_pass(&self) -> Result<Headers, Failure> {
+        self.headers_without(self.fields.internal_names())
+    }
+
+    fn headers_without<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Headers, Failure> {
+        let headers = head::open_copy(&self.request.headers())?;
+        for name in names {
             headers.delete(name)?;
         }
         Ok(headers)

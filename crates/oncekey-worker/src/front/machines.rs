@@ -38,7 +38,7 @@ pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -
             }
         },
     };
-    let headers = incoming.headers_to_object()?;
+    let headers = incoming.headers_without_internal()?;
     let (name, errand) = (order.name(), order.to_string());
     match call_object(incoming.gate, Class::Machines, &name, &errand, incoming.request, &headers, &body).await {
         Ok(response) => Ok(response),
