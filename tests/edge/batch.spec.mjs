@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { bytes, Wire } from "./client.mjs";
 import { field, refused, World } from "./gate.mjs";
 
@@ -14,7 +15,7 @@ import { field, refused, World } from "./gate.mjs";
 let world;
 before(async () => {
   const batch = { mode: "batch", items: "/items", item_key: "/idempotency_key" };
-  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held", "away"];
+  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held", "away", "hung"];
   world = await World.start({
     max_content: 2_000_000,
     max_stored: 100_000,
@@ -126,6 +127,25 @@ describe("batches", () => {
     }
     assert.ok((await told).every(({ status }) => status === 201));
     assert.equal(await world.origin.effects("/six"), 20);
+  });
+
+  test("a caller that hangs up: what has not begun does not begin, and sent again each runs once", async () => {
+    const list = orders(20);
+    await world.origin.plan("/hung", { held: true });
+    const content = JSON.stringify({ items: list });
+    const wire = await Wire.open(world.gate.port);
+    wire.write(bytes({ path: "/batch/hung", lines: [["Authorization", "Bearer ann"], ["Content-Type", "application/json"]], content }));
+    await world.origin.arrived("/hung", 6);
+    wire.drop();
+    // The gate has heard of it when a request that came later has its answer.
+    await (await world.spot("/after")).post();
+    for (const _ of list) await world.origin.open("/hung");
+    const peeked = async (/** @type {any} */ { idempotency_key: key }) =>
+      (await world.send({ method: "GET", path: `/.oncekey/keys/${key}?wait=10`, lines: [["Authorization", "Bearer ann"]] })).json.state;
+    assert.deepEqual(await Promise.all(list.map(peeked)), list.map((_, at) => (at < 6 ? "completed" : "absent")));
+    assert.equal(await world.origin.effects("/hung"), 6);
+    assert.deepEqual(words(await items("hung", { items: list })), list.map((_, at) => (at < 6 ? "201 replayed" : "201 executed")));
+    assert.equal(await world.origin.effects("/hung"), 20);
   });
 
   test("the answer begins before the last item is done", async () => {
@@ -265,4 +285,27 @@ describe("batches", () => {
     await invalid('{"items":[]}', /JSON/, { more: [["Content-Encoding", "gzip"]] });
     refused(await post("orders", `"${"x".repeat(2_000_000)}"`), "content_too_large");
   });
+});
+
+test("at the platform's limit of calls the rest is 503 each, and sent again it goes on: one effect each", async () => {
+  const routes = [{ path: "/batch", mode: "batch", items: "/items", item_key: "/idempotency_key", item_path: "/limited" }, {}];
+  const limited = await World.start({ routes }, { ONCEKEY_AROUND: fileURLToPath(new URL("around", import.meta.url)) });
+  try {
+    let left = orders(100);
+    for (const rest of [60, 20, 0]) {
+      const more = /** @type {[string, string][]} */ ([["X-Calls", `batch-${rest} 40`]]);
+      const content = JSON.stringify({ items: left });
+      const answer = await limited.send((await limited.spot("")).request({ key: null, path: "/batch", content, more }));
+      assert.deepEqual([answer.status, answer.whole], [207, true], answer.brief);
+      /** @type {Told[]} */
+      const told = answer.json.items;
+      const undone = told.filter(({ status }) => status !== 201);
+      for (const { status, body, retry_after } of undone) assert.deepEqual([status, body.code, retry_after], [503, "store_unavailable", 2]);
+      left = left.filter((_, at) => told[at].status !== 201);
+      assert.equal(left.length, rest);
+    }
+    assert.equal(await limited.origin.effects("/limited"), 100);
+  } finally {
+    await limited.end();
+  }
 });

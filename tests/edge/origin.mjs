@@ -13,6 +13,7 @@ import { fileURLToPath } from "node:url";
  * @property {[string, string][]} [lines] header lines; JSON's content type without any
  * @property {string} [content] `{"effect":N}` without one
  * @property {string[]} [parts] the content in parts, each after the first when the path is opened
+ * @property {boolean} [endless] the last part again and again, every 50 ms, until the connection is gone
  * @property {"length" | "chunked" | "close"} [framing] "length" without one; "chunked" for parts
  * @property {string} [before] bytes before the answer, such as interim answers
  * @property {boolean} [held] begins only when the path is opened
@@ -261,6 +262,10 @@ async function answer(socket, place, step, bare, effect) {
   for (const part of rest) {
     await place.opening();
     write(framed(part));
+  }
+  while (step.endless && !socket.destroyed) {
+    write(framed(rest.at(-1) ?? first));
+    await new Promise((resolve) => setTimeout(resolve, 50));
   }
   if (framing === "chunked") write("0\r\n\r\n");
   if (framing === "close") socket.end();

@@ -35,7 +35,7 @@ describe("what a request costs", { concurrency: false }, () => {
   });
   after(() => world?.end());
 
-  /** @returns {Promise<{ calls: number, rows: number, timers: number, memory: number }>} */
+  /** @returns {Promise<{ fronts: number, calls: number, rows: number, timers: number, memory: number }>} */
   const spy = async () => (await world.send({ method: "GET", path: "/.test/spy", lines: [] })).json;
 
   /** @param {string} what @param {{ calls: number, rows: number }} cost @param {() => Promise<unknown>} act */
@@ -64,7 +64,7 @@ describe("what a request costs", { concurrency: false }, () => {
     await spot.arrived();
     const begin = await spy();
     refused(await spot.post(), "request_in_progress");
-    assert.deepEqual(await spy(), { ...begin, calls: begin.calls + 1 });
+    assert.deepEqual(await spy(), { ...begin, fronts: begin.fronts + 1, calls: begin.calls + 1 });
     await spot.open();
     executed(await first);
   });
@@ -379,6 +379,38 @@ describe("a call that fails, where the policy lets requests pass", { concurrency
       replayed(await second.spot.post(), await second.spot.post());
       await second.spot.ran(1);
     });
+  }
+});
+
+describe("a class without SQLite", { concurrency: false }, () => {
+  const machine = { initial: "a", transitions: { t: { from: ["a"], to: "b" } } };
+  for (const [binding, what, at] of /** @type {[string, string, (spot: import("./gate.mjs").Spot) => import("./client.mjs").Request][]} */ ([
+    ["KEYS", "a keyed request", (spot) => spot.request()],
+    ["KEYS", "a peek", (spot) => ({ method: "GET", path: `/.oncekey/keys/${spot.key}`, lines: spot.request().lines })],
+    ["KEYS", "a request to accept", (spot) => spot.request({ path: "/accept" })],
+    ["MACHINES", "a transition", () => ({ path: "/.oncekey/machines/m/1/t", lines: [["Authorization", "Bearer served"]], content: "{}" })],
+  ])) {
+    for (const store_failure of ["closed", "open"]) {
+      test(`${binding}, ${store_failure}, noticed by ${what}: every request hears it, and the log`, async () => {
+        const routes = [{ path: "/accept", mode: "accept", unanswered: "hold" }, {}];
+        const ONCEKEY_WITHOUT_SQLITE = binding === "KEYS" ? "KeyObject" : "MachineObject";
+        const world = await World.start({ store_failure, routes, machines: { m: machine } }, { ONCEKEY_WITHOUT_SQLITE, ONCEKEY_SERVICE: "served" });
+        try {
+          const spot = await world.spot("/job");
+          const get = spot.request({ key: null, method: "GET", content: undefined });
+          for (const request of [at(spot), at(spot), spot.request(), spot.request({ key: null }), get]) {
+            const { length } = world.gate.output;
+            const answer = await world.send(request);
+            assert.deepEqual([answer.status, answer.json.code], [500, "gate_misconfigured"], answer.brief);
+            assert.match(answer.json.detail, new RegExp(`\\b${binding}\\b.*SQLite`));
+            await until(() => world.gate.output.slice(length).includes("gate_misconfigured: "), "a line for the operator");
+          }
+          await spot.ran(0);
+        } finally {
+          await world.end();
+        }
+      });
+    }
   }
 });
 

@@ -6,12 +6,13 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { bytes, Wire } from "./client.mjs";
 import { executed, pause, refused, replayed, until, World } from "./gate.mjs";
 
 /** @type {World} */
 let world;
 before(async () => {
-  world = await World.start({ routes: [{ path: "/accept/*", mode: "accept" }, { path: "/*", patience: 5, lease: 10 }] }, { ONCEKEY_PACKAGE: "oncekey-worker-faults" });
+  world = await World.start({ routes: [{ path: "/accept/*", mode: "accept" }, { path: "/batch/*", mode: "batch", items: "/items", item_key: "/idempotency_key", item_path: "/item" }, { path: "/*", patience: 5, lease: 10 }] }, { ONCEKEY_PACKAGE: "oncekey-worker-faults" });
 });
 after(() => world?.end());
 
@@ -23,6 +24,9 @@ async function well() {
   replayed(await spot.post(), first);
   await spot.ran(1);
 }
+
+/** The rest of an answer, which breaks off at once. @param {Wire} wire @param {import("./client.mjs").Answer} head */
+const broken = (wire, head) => Promise.race([wire.answer("POST", head), pause(5_000).then(() => assert.fail("the caller hangs"))]);
 
 for (const fault of ["panic", "memory"]) {
   describe(fault, { concurrency: false }, () => {
@@ -76,6 +80,42 @@ for (const fault of ["panic", "memory"]) {
       refused(await other.post(), "outcome_unknown");
       await other.ran(1);
       await well();
+    });
+
+    for (const size of [1, 200_000]) {
+      test(`while another key's answer of ${size + 1} bytes streams: it breaks off, and no effect doubles`, async () => {
+        const other = await world.spot("/other", { parts: ["a".repeat(size), "b"] });
+        const wire = await Wire.open(world.gate.port);
+        wire.write(bytes(other.request()));
+        const head = await wire.head();
+        assert.equal(head.status, 201);
+        await trapping("before");
+        const answer = await broken(wire, head);
+        assert.deepEqual([answer.whole, wire.ended], [false, true]);
+        refused(await other.post(), "outcome_unknown");
+        await other.ran(1);
+        await well();
+      });
+    }
+
+    test("while a batch's answer streams: it breaks off, and sent again nothing doubles", async () => {
+      const item = (/** @type {string} */ key) => `{"idempotency_key":"${key}"}`;
+      const effects = await world.origin.effects("/item");
+      await world.origin.plan("/item", ...Array(effects + 1).fill({}), { held: true });
+      const spot = await world.spot("/batch");
+      const content = `{"items":[${item(`${spot.key}-1`)},${item(`${spot.key}-2`)}]}`;
+      const wire = await Wire.open(world.gate.port);
+      wire.write(bytes(spot.request({ key: null, content })));
+      const head = await wire.head();
+      assert.equal(head.status, 207);
+      await world.origin.arrived("/item", effects + 2);
+      await trapping("before");
+      const answer = await broken(wire, head);
+      assert.deepEqual([answer.whole, wire.ended], [false, true]);
+      await world.origin.open("/item");
+      const again = (await spot.post({ key: null, content })).json.items;
+      assert.deepEqual(again.map((/** @type {any} */ item) => item.idempotency_status).sort(), ["replayed", "unknown"]);
+      assert.equal(await world.origin.effects("/item"), effects + 2);
     });
 
     test("what was answered before is still replayed", async () => {

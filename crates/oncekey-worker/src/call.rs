@@ -10,7 +10,7 @@ use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
 
 use crate::{
-    gate::Gate,
+    gate::{Class, Gate},
     platform::{
         bindings::{Fetcher, await_promise},
         failure::Failure,
@@ -28,12 +28,14 @@ pub async fn call_key_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    call_object(|| gate.key_object(key), &errand.to_string(), request, headers, body).await
+    call_object(gate, Class::Keys, key.as_str(), &errand.to_string(), request, headers, body).await
 }
 
-/// One call to an object, made once more where the platform says that it may succeed then.
+/// One call to the object of that name, made once more where the platform says that it may succeed then.
 pub async fn call_object(
-    stub: impl Fn() -> Result<Fetcher, Failure>,
+    gate: &Gate,
+    class: Class,
+    name: &str,
     errand: &str,
     request: &Request,
     headers: &Headers,
@@ -42,8 +44,12 @@ pub async fn call_object(
     head::set_errand(headers, errand);
     let mut calls = CallHistory::default();
     loop {
-        match attempt_call(&stub, request, headers, body).await {
+        match attempt_call(gate.object(class, name), request, headers, body).await {
             Ok(response) => return understood(response).await,
+            Err(failure) if failure.is_without_sqlite() => {
+                gate.note_without_sqlite(class);
+                return Err(CallFailure::InDoubt);
+            }
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
                     return Err(failed);
@@ -71,11 +77,11 @@ async fn content_of(response: &Response) -> Result<String, Failure> {
 }
 
 async fn attempt_call(
-    stub: &impl Fn() -> Result<Fetcher, Failure>,
+    stub: Result<Fetcher, Failure>,
     request: &Request,
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, Failure> {
     let body = if body.is_null() { JsValue::UNDEFINED } else { body.clone() };
-    await_promise(stub()?.fetch_with(request, &RequestInit::to_object(headers, body).to_js()?)?).await
+    await_promise(stub?.fetch_with(request, &RequestInit::to_object(headers, body).to_js()?)?).await
 }

@@ -64,8 +64,10 @@ impl EntityObject {
         let Some(machine) = self.gate.policy.machine(&order.machine) else {
             return refuse(Refusal::StoreUnavailable);
         };
-        let Ok(entity) = self.load_entity() else {
-            return refuse(Refusal::StoreUnavailable);
+        let entity = match self.load_entity() {
+            Ok(entity) => entity,
+            Err(failure) if failure.is_without_sqlite() => return Err(failure),
+            Err(_) => return refuse(Refusal::StoreUnavailable),
         };
         match &order.transition {
             None => self.show_entity(machine, entity.as_ref()),

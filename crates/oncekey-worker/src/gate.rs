@@ -4,7 +4,6 @@ use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
     answer::refusal::Refusal,
-    key::scoped::ScopedKey,
     policy::{InvalidPolicy, Policy},
 };
 use wasm_bindgen::JsValue;
@@ -28,6 +27,13 @@ pub struct Gate {
     env: Env,
 }
 
+/// The classes of objects.
+#[derive(Clone, Copy)]
+pub enum Class {
+    Keys,
+    Machines,
+}
+
 /// Why the gate forwards nothing: what is said of it.
 pub struct Misconfigured(pub Refusal);
 
@@ -35,6 +41,8 @@ thread_local! {
     static GATE: RefCell<Option<Rc<Gate>>> = const { RefCell::new(None) };
     /// The last policy that was read, beside its text.
     static POLICY: RefCell<Option<(String, Rc<Policy>)>> = const { RefCell::new(None) };
+    /// The environment of which a call has shown that a class has no SQLite storage, and the class.
+    static WITHOUT_SQLITE: RefCell<Option<(Env, Class)>> = const { RefCell::new(None) };
 }
 
 /// The policy of a text. One isolate may see more than one, as where a test or another entrypoint hands it on.
@@ -49,6 +57,20 @@ fn policy_of(text: String) -> Result<Rc<Policy>, Refusal> {
     Ok(policy)
 }
 
+fn is_same(one: &Env, other: &Env) -> bool {
+    AsRef::<JsValue>::as_ref(one) == AsRef::<JsValue>::as_ref(other)
+}
+
+/// What is said of an environment with a class of which a call has shown that it has no `SQLite` storage.
+fn without_sqlite(env: &Env) -> Option<Refusal> {
+    let known = |of: &&(Env, Class)| is_same(&of.0, env);
+    let class = WITHOUT_SQLITE.with_borrow(|last| last.as_ref().filter(known).map(|(_, class)| *class))?;
+    Some(misconfigured(match class {
+        Class::Keys => "KEYS has to be bound to a class with SQLite storage, one of new_sqlite_classes.",
+        Class::Machines => "MACHINES has to be bound to a class with SQLite storage, one of new_sqlite_classes.",
+    }))
+}
+
 fn misconfigured(message: &str) -> Refusal {
     Refusal::Misconfigured { message: message.to_owned() }
 }
@@ -56,12 +78,11 @@ fn misconfigured(message: &str) -> Refusal {
 impl Gate {
     /// The gate of an environment; what is wrong with one is written to the log each time.
     pub fn of(env: &Env) -> Result<Rc<Self>, Misconfigured> {
-        let is_of_env = |gate: &Rc<Self>| AsRef::<JsValue>::as_ref(&gate.env) == AsRef::<JsValue>::as_ref(env);
-        if let Some(gate) = GATE.with_borrow(|gate| gate.as_ref().filter(|gate| is_of_env(gate)).cloned()) {
+        if let Some(gate) = GATE.with_borrow(|gate| gate.as_ref().filter(|gate| is_same(&gate.env, env)).cloned()) {
             return Ok(gate);
         }
         let gate = Self::new(env).map(Rc::new).map_err(|refusal| {
-            bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
+            log_refusal(&refusal);
             Misconfigured(refusal)
         })?;
         GATE.set(Some(gate.clone()));
@@ -82,17 +103,36 @@ impl Gate {
         if origin.is_none() {
             return Err(missing_origin());
         }
+        if let Some(refusal) = without_sqlite(env) {
+            return Err(refusal);
+        }
         Ok(Self { policy, origin, keys, machines, env: env.clone() })
     }
 
-    /// A new stub of the key's object.
-    pub fn key_object(&self, key: &ScopedKey) -> Result<Fetcher, Failure> {
-        new_stub(self.keys.as_ref(), key.as_str())
+    /// A call has shown that a class has no `SQLite` storage: from now on every request hears it.
+    pub fn note_without_sqlite(&self, class: Class) {
+        WITHOUT_SQLITE.set(Some((self.env.clone(), class)));
+        GATE.set(None);
+        if let Some(refusal) = without_sqlite(&self.env) {
+            log_refusal(&refusal);
+        }
     }
 
-    /// A new stub of an entity's object.
-    pub fn machine_object(&self, name: &str) -> Result<Fetcher, Failure> {
-        new_stub(self.machines.as_ref(), name)
+    /// What is said of a call to an object that came to nothing.
+    pub fn failed_call(&self) -> Refusal {
+        without_sqlite(&self.env).unwrap_or(Refusal::StoreUnavailable)
+    }
+
+    /// A new stub of the object of that name.
+    pub fn object(&self, class: Class, name: &str) -> Result<Fetcher, Failure> {
+        let objects = match class {
+            Class::Keys => self.keys.as_ref(),
+            Class::Machines => self.machines.as_ref(),
+        };
+        match objects {
+            Some(objects) => Ok(objects.get_by_name(name)?),
+            None => Err(JsValue::from_str("the objects are not bound").into()),
+        }
     }
 
     /// A secret, where it is configured.
@@ -101,9 +141,6 @@ impl Gate {
     }
 }
 
-fn new_stub(objects: Option<&Namespace>, name: &str) -> Result<Fetcher, Failure> {
-    match objects {
-        Some(objects) => Ok(objects.get_by_name(name)?),
-        None => Err(JsValue::from_str("the objects are not bound").into()),
-    }
+fn log_refusal(refusal: &Refusal) {
+    bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
 }

@@ -14,7 +14,7 @@
 //! | `entity` | the object of one entity: its state, its history, its outbox | this file |
 //! | `queue` | a queue's messages | this file |
 //! | `front` | finds route and key, and asks the key's object once | this file |
-//! | `shim.mjs` | what only JavaScript can: classes, an object's memory, a fresh wasm after a trap | the runtime |
+//! | `shim.mjs` | what only JavaScript can: classes, an object's memory, a fresh wasm after a trap, word of callers that go | the runtime |
 //!
 //! The front and the objects never import each other: they meet in the core's errands.
 //!
@@ -36,7 +36,7 @@ use std::{
     rc::Rc,
 };
 
-use js_sys::Array;
+use js_sys::{Array, Promise};
 use oncekey::{answer::refusal::Refusal, http::fields::Fields, policy::Policy};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
@@ -49,12 +49,14 @@ use crate::{
     platform::{
         bindings::{Ctx, Live},
         head, message,
+        promised::unless_gone,
     },
 };
 
-/// Answers a request at the front. `page_module`: the text of the browser module.
+/// Answers a request at the front. `page_module`: the text of the browser module. Once the caller has gone, which `gone`
+/// tells, nothing is held for it.
 #[wasm_bindgen(js_name = fetchFront)]
-pub async fn fetch_front(request: Request, env: Env, page_module: JsValue) -> Result<Response, JsValue> {
+pub async fn fetch_front(request: Request, env: Env, page_module: JsValue, gone: Promise) -> Result<Response, JsValue> {
     let gate = match Gate::of(&env) {
         Ok(gate) => gate,
         Err(Misconfigured(refusal)) => {
@@ -62,7 +64,8 @@ pub async fn fetch_front(request: Request, env: Env, page_module: JsValue) -> Re
             return Ok(message::own_response(refusal.render(&audience, None))?);
         }
     };
-    Ok(front::fetch(&gate, &request, &page_module).await?)
+    let fetched = unless_gone(&gone, front::fetch(&gate, &request, &page_module, &gone)).await;
+    Ok(fetched.ok_or(JsValue::UNDEFINED)??)
 }
 
 /// The answer where [`fetch_front`] itself failed: whether the object was reached is not known.
@@ -79,10 +82,18 @@ pub async fn consume_queue(name: String, messages: Array, env: Env) -> Result<Ve
     Ok(queue::consume_batch(configured(&env)?, &name, &messages).await)
 }
 
-/// Does the front's errand at the object of a key.
+/// Does the front's errand at the object of a key. What is claimed goes on without the caller, nothing else does.
 #[wasm_bindgen(js_name = fetchKeyObject)]
-pub async fn fetch_key_object(request: Request, live: Live, ctx: Ctx, env: Env) -> Result<Response, JsValue> {
-    Ok(Object::new(configured(&env)?, live, &ctx).fetch(&request).await?)
+pub async fn fetch_key_object(
+    request: Request,
+    live: Live,
+    ctx: Ctx,
+    env: Env,
+    gone: Promise,
+) -> Result<Response, JsValue> {
+    let object = Object::new(configured(&env)?, live, &ctx);
+    let fetched = unless_gone(&gone, object.fetch(&request)).await;
+    Ok(fetched.ok_or(JsValue::UNDEFINED)??)
 }
 
 /// The alarm of a key's object.

@@ -4,12 +4,10 @@
 import { DurableObject } from "cloudflare:workers";
 import * as gate from "./gate.js";
 import page from "./oncekey.txt";
-import { onTrapped } from "./trap.mjs";
+import { onTrapped, pending } from "./trap.mjs";
 
 /** Counts the wasm's instances. */
 let epoch = 0;
-/** How to fail each call that is under way: their continuations die with the wasm that they belong to. @type {Set<(why: Error) => void>} */
-const pending = new Set();
 let resetting = false;
 
 onTrapped(reset);
@@ -55,6 +53,12 @@ function guarded(call) {
   });
 }
 
+/**
+ * Resolves once the caller of a request has gone (compatibility flag `enable_request_signal`).
+ * @param {Request} request
+ */
+const gone = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve));
+
 export class KeyObject extends DurableObject {
   epoch = epoch;
   running = 0;
@@ -76,7 +80,7 @@ export class KeyObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
     this.enter();
-    return guarded(() => gate.fetchKeyObject(request, this, this.ctx, this.env));
+    return guarded(() => gate.fetchKeyObject(request, this, this.ctx, this.env, gone(request)));
   }
 
   alarm() {
@@ -114,10 +118,14 @@ export default {
   /**
    * @param {Request} request
    * @param {unknown} env
+   * @param {{ waitUntil(promise: Promise<unknown>): void }} [ctx]
    */
-  async fetch(request, env) {
+  async fetch(request, env, ctx) {
+    const answer = guarded(() => gate.fetchFront(request, env, page, gone(request)));
+    // A runtime that does not tell of callers that go lets it come to its end all the same.
+    ctx?.waitUntil(answer.catch(() => {}));
     try {
-      return await guarded(() => gate.fetchFront(request, env, page));
+      return await answer;
     } catch {
       return gate.answerFailedFront(request, env);
     }

@@ -19,6 +19,8 @@ use crate::{
 
 /// The date of the runtime's behaviour, the same as in `wrangler.toml`: a test compares them.
 pub const DATE: &str = "2026-11-01";
+/// What of its behaviour is asked for by name, as there.
+const FLAG: &str = "enable_request_signal";
 /// Names the folder of another build of the worker: set by the tests that need one.
 pub const PACKAGE: &str = "ONCEKEY_PACKAGE";
 /// Names the folder of a build that has the objects, in a service of their own: set by the tests in which two builds meet.
@@ -26,6 +28,8 @@ pub const OBJECTS: &str = "ONCEKEY_OBJECTS";
 /// Names a folder whose `main.mjs` stands before the entry of what has the objects, and may watch or change what it does:
 /// set by the tests.
 pub const AROUND: &str = "ONCEKEY_AROUND";
+/// Names a class that gets no `SQLite` storage: set by the tests.
+const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
 /// The objects' bindings, classes and keys.
 const CLASSES: [(&str, &str, &str); 2] =
     [("KEYS", "KeyObject", "oncekey"), ("MACHINES", "MachineObject", "oncekey-machine")];
@@ -96,7 +100,10 @@ impl Config {
         let bindings: String = bindings.iter().map(|binding| format!("    {binding},\n")).collect();
         let listed: Vec<String> = classes
             .iter()
-            .map(|(class, key)| format!("(className = \"{class}\", uniqueKey = \"{key}\", enableSql = true)"))
+            .map(|(class, key)| {
+                let without = std::env::var(WITHOUT_SQLITE).is_ok_and(|named| named == *class);
+                format!("(className = \"{class}\", uniqueKey = \"{key}\", enableSql = {})", !without)
+            })
             .collect();
         let objects = if listed.is_empty() {
             String::new()
@@ -106,7 +113,7 @@ impl Config {
         };
         self.service(name, &format!("worker = .{name}"));
         self.workers.push_str(&format!(
-            "\nconst {name} :Workerd.Worker = (\n  modules = [\n{modules}  ],\n  compatibilityDate = \"{DATE}\",\n  bindings = [\n{bindings}  ],\n{objects});\n"
+            "\nconst {name} :Workerd.Worker = (\n  modules = [\n{modules}  ],\n  compatibilityDate = \"{DATE}\",\n  compatibilityFlags = [\"{FLAG}\"],\n  bindings = [\n{bindings}  ],\n{objects});\n"
         ));
     }
 
@@ -349,12 +356,13 @@ fn answers(port: u16) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{DATE, text};
+    use super::{DATE, FLAG, text};
 
     #[test]
     fn what_is_tested_is_what_is_deployed() {
         let deployed = include_str!("../../oncekey-worker/wrangler.toml");
         assert!(deployed.contains(&format!("compatibility_date = \"{DATE}\"")));
+        assert!(deployed.contains(&format!("compatibility_flags = [\"{FLAG}\"]")));
     }
 
     #[test]

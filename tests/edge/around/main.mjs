@@ -1,6 +1,6 @@
 // @ts-check
 // Stands around the gate in a test: says what it did to its platform, and lets a call to its storage fail where the
-// request's field `x-storage` names it: `put 2` is the second `put` of that request.
+// request's field `x-storage` names it: `put 2` is the second `put` of that request. Its field `x-origin` lets its origin fail.
 import { spy } from "./spy.mjs";
 // @ts-expect-error the built worker stands beside it
 import gate, { KeyObject as Kept, MachineObject } from "./index.mjs";
@@ -26,6 +26,7 @@ export class KeyObject extends Kept {
     /** @param {any} of @param {string[]} names */
     const all = (of, names) => Object.fromEntries(names.map((name) => [name, watched(of, name)]));
     this.real = storage;
+    this.given = env;
     const kv = all(storage.kv, ["get", "put", "delete"]);
     Object.defineProperty(this, "ctx", {
       value: { storage: { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll", "sync"]) } },
@@ -51,9 +52,23 @@ export class KeyObject extends Kept {
     spy.calls++;
     const [name, count] = (request.headers.get("x-storage") ?? "").split(" ");
     this.failing = { [name]: Number(count) };
+    const how = request.headers.get("x-origin");
+    Object.defineProperty(this, "env", { configurable: true, value: how === null ? this.given : { ...this.given, ORIGIN: failing(how) } });
     return super.fetch(request);
   }
 }
+
+/**
+ * An origin to which nothing is sent: it `throw`s or `refuse`s as the runtime does, fails as the `remote` side does, or the
+ * connection is `lost`.
+ * @param {string} how
+ */
+const failing = (how) => ({
+  fetch() {
+    if (how === "throw") throw new TypeError("not so");
+    return Promise.reject(how === "lost" ? new Error("Network connection lost.") : Object.assign(new TypeError("not so"), how === "remote" ? { remote: true } : {}));
+  },
+});
 
 /** How often each request's object was called, by the request's name. @type {Map<string, number>} */
 const called = new Map();
@@ -61,6 +76,7 @@ const called = new Map();
 /**
  * Lets the calls of a request to its object fail as its field `x-calls` says: a name of its own, then a word for each call.
  * A word is the flags of the exception, `o`verloaded, re`t`ryable, re`m`ote, `r`eset; after a `+` the call arrives before.
+ * A number lets so many calls pass, and fails the rest as the runtime does at its limit.
  * @param {any} objects
  */
 const fragile = (objects) => ({
@@ -73,7 +89,8 @@ const fragile = (objects) => ({
         const [id, ...words] = (new Headers(init.headers).get("x-calls") ?? "").split(" ");
         const count = called.get(id) ?? 0;
         if (id) called.set(id, count + 1);
-        const word = words[count];
+        if (count >= Number(words[0])) throw new Error("Too many subrequests.");
+        const word = Number(words[0]) ? undefined : words[count];
         if (word === undefined) return stub.fetch(request, init);
         if (word.startsWith("+")) await (await stub.fetch(request, init)).arrayBuffer();
         const [overloaded, retryable, remote, durableObjectReset] = ["o", "t", "m", "r"].map((flag) => word.includes(flag));
@@ -87,18 +104,19 @@ const fragile = (objects) => ({
 let changed;
 
 export default {
-  /** @param {Request} request @param {any} env */
-  async fetch(request, env) {
+  /** @param {Request} request @param {any} env @param {any} ctx */
+  async fetch(request, env, ctx) {
     const url = new URL(request.url);
     if (url.pathname === "/.test/spy") return Response.json({ ...spy });
+    spy.fronts++;
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
     if (key) return env.KEYS.getByName(key).fetch(request);
     changed ??= { ...env, KEYS: fragile(env.KEYS) };
     const given = request.headers.get("x-env");
-    if (given === null) return gate.fetch(request, changed);
+    if (given === null) return gate.fetch(request, changed, ctx);
     const other = { ...changed, ...JSON.parse(given) };
     // As `ctx.exports.NAME` is: a function that has a service's methods.
     if (other.ORIGIN === "loopback") other.ORIGIN = Object.assign(() => {}, { fetch: env.ORIGIN.fetch.bind(env.ORIGIN) });
-    return gate.fetch(request, other);
+    return gate.fetch(request, other, ctx);
   },
 };

@@ -7,6 +7,8 @@ const timers = new Set();
 const memories = [];
 
 export const spy = {
+  /** Requests to the front. */
+  fronts: 0,
   /** Calls to objects. */
   calls: 0,
   /** Rows written or deleted: each value that is put or deleted, and each alarm that is set or deleted. */

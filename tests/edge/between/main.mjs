@@ -35,10 +35,10 @@ export class MachineObject extends Machines {
 
 export default {
   ...gate,
-  /** @param {Request} request @param {any} env */
-  async fetch(request, env) {
+  /** @param {Request} request @param {any} env @param {any} ctx */
+  async fetch(request, env, ctx) {
     const url = new URL(request.url);
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
-    return key ? env.KEYS.getByName(key).fetch(request) : gate.fetch(request, env);
+    return key ? env.KEYS.getByName(key).fetch(request) : gate.fetch(request, env, ctx);
   },
 };

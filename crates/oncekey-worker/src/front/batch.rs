@@ -18,6 +18,7 @@ use crate::{
     gate::Gate,
     platform::{
         message,
+        promised::unless_gone,
         stream::{CallerStream, Pipe},
     },
 };
@@ -50,7 +51,11 @@ pub async fn answer_batch(
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
     let answer = message::new_response(207, batch_head(), &pipe.readable)?;
-    wasm_bindgen_futures::spawn_local(run.send_items(CallerStream::to_caller(pipe.writer)));
+    let (gone, out) = (incoming.gone.clone(), CallerStream::to_caller(pipe.writer));
+    // What is under way goes on in the objects; sent again, the batch finds it there.
+    wasm_bindgen_futures::spawn_local(async move {
+        let _ = unless_gone(&gone, run.send_items(out)).await;
+    });
     Ok(answer)
 }
 
@@ -115,7 +120,6 @@ impl BatchRun {
             if !piece.is_empty() {
                 out.write_through(&Uint8Array::from(piece.as_bytes()), self.patience).await;
                 if out.is_gone() {
-                    // What is under way goes on in the objects; sent again, the batch finds it there.
                     return;
                 }
             }

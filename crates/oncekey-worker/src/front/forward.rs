@@ -49,7 +49,7 @@ impl Incoming<'_> {
         };
         let mut init = RequestInit::to_origin();
         if self.fields.internal_names().next().is_some() {
-            init.headers = self.headers_without_internal()?.into();
+            init.headers = self.headers_to_pass()?.into();
         }
         if let Some(body) = body {
             init.body = body.clone();

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use js_sys::Uint8Array;
+use js_sys::{Promise, Uint8Array};
 use oncekey::{
     answer::refusal::Refusal,
     call::CallFailure,
@@ -25,6 +25,8 @@ pub struct Incoming<'a> {
     pub gate: &'a Rc<Gate>,
     pub request: &'a Request,
     pub fields: Fields,
+    /// Resolves once the caller has gone.
+    pub gone: &'a Promise,
 }
 
 /// What stops a request at the front.
@@ -90,10 +92,20 @@ impl Incoming<'_> {
         call_key_object(self.gate, key, errand, self.request, &headers, body).await
     }
 
-    /// The request's head without what the client forged.
+    /// The request's head as an object sees it: without what the client forged, nor what belongs to the caller's
+    /// connection. An object is asked over another and asks the origin over a third, and an upgrade would be its to answer.
     pub fn headers_without_internal(&self) -> Result<Headers, Failure> {
+        self.headers_without(self.fields.internal_names().chain(self.fields.hop_names()))
+    }
+
+    /// The request's head as it passes: without what the client forged.
+    pub fn headers_to_pass(&self) -> Result<Headers, Failure> {
+        self.headers_without(self.fields.internal_names())
+    }
+
+    fn headers_without<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<Headers, Failure> {
         let headers = head::open_copy(&self.request.headers())?;
-        for name in self.fields.internal_names() {
+        for name in names {
             headers.delete(name)?;
         }
         Ok(headers)

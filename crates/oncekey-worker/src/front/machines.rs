@@ -9,6 +9,7 @@ use web_sys::Response;
 use crate::{
     call::call_object,
     front::incoming::{Incoming, IncomingContent, Stop},
+    gate::Class,
 };
 
 /// The front's part: who may ask, and whether there is such a machine. `path`: what follows the endpoint's name.
@@ -37,9 +38,10 @@ pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -
             }
         },
     };
-    let stub = || incoming.gate.machine_object(&order.name());
-    match call_object(stub, &order.to_string(), incoming.request, &incoming.headers_without_internal()?, &body).await {
+    let headers = incoming.headers_without_internal()?;
+    let (name, errand) = (order.name(), order.to_string());
+    match call_object(incoming.gate, Class::Machines, &name, &errand, incoming.request, &headers, &body).await {
         Ok(response) => Ok(response),
-        Err(_) => Err(Refusal::StoreUnavailable.into()),
+        Err(_) => Err(incoming.gate.failed_call().into()),
     }
 }

@@ -9,6 +9,7 @@ mod service;
 
 use std::rc::Rc;
 
+use js_sys::Promise;
 use oncekey::http::{fields::Fields, target};
 use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
@@ -19,10 +20,15 @@ use crate::{
     platform::{failure::Failure, head},
 };
 
-/// Answers a request.
-pub async fn fetch(gate: &Rc<Gate>, request: &Request, page_module: &JsValue) -> Result<Response, Failure> {
+/// Answers a request. `gone` resolves once its caller has gone.
+pub async fn fetch(
+    gate: &Rc<Gate>,
+    request: &Request,
+    page_module: &JsValue,
+    gone: &Promise,
+) -> Result<Response, Failure> {
     let fields = Fields::new(head::pairs(&request.headers()));
-    let incoming = Incoming { gate, request, fields };
+    let incoming = Incoming { gate, request, fields, gone };
     match incoming.dispatch(page_module).await {
         Ok(response) => Ok(response),
         Err(Stop::Refuse(refusal)) => incoming.refuse(&refusal),

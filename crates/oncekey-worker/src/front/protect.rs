@@ -79,7 +79,7 @@ impl Incoming<'_> {
                 self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
             Err(CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood) => {
-                Err(Refusal::StoreUnavailable.into())
+                Err(self.gate.failed_call().into())
             }
         }
     }

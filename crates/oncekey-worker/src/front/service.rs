@@ -106,6 +106,6 @@ async fn answer_release(incoming: &Incoming<'_>, name: &str) -> Result<Response,
 async fn call_key_object(incoming: &Incoming<'_>, key: &ScopedKey, errand: &Errand) -> Result<Response, Stop> {
     match incoming.call_key_object(key, errand, &JsValue::NULL).await {
         Ok(response) => Ok(response),
-        Err(_) => Err(Refusal::StoreUnavailable.into()),
+        Err(_) => Err(incoming.gate.failed_call().into()),
     }
 }

@@ -16,7 +16,6 @@ use oncekey::{
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, Request, Response};
 use worker::Delay;
 
@@ -28,7 +27,7 @@ use crate::{
         live::owner_of,
         store::Row,
     },
-    platform::{clock::now_millis, failure::Failure, message},
+    platform::{clock::now_millis, failure::Failure, message, promised::Promised},
     refusal::missing_origin,
 };
 
@@ -54,6 +53,8 @@ impl Object {
                         &self.store.content(&row)?,
                     );
                 }
+                // A caller that goes is noticed only once its content has been read.
+                Decision::Wait { .. } if content.is_none() => content = Some(read_request(request).await?),
                 Decision::Wait { seconds } => {
                     self.wait_for_end(seconds).await;
                     waited = true;
@@ -137,6 +138,6 @@ impl Object {
             waiters.push(&resolve);
         });
         let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
-        let _ = select(JsFuture::from(ended), timer).await;
+        let _ = select(Promised::new(&ended), timer).await;
     }
 }

@@ -6,11 +6,10 @@ use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use js_sys::{Promise, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::Response;
 use worker::Delay;
 
-use crate::platform::{clock::now_millis, failure::Failure};
+use crate::platform::{clock::now_millis, failure::Failure, promised::Promised};
 
 /// An answer as the waiting caller gets it, or the failure to build it.
 pub type Answer = Result<Response, Failure>;
@@ -18,7 +17,7 @@ pub type Answer = Result<Response, Failure>;
 /// What came of waiting for the origin.
 pub enum Heard {
     Answer(JsValue),
-    Failed,
+    Failed(Failure),
     Silence,
 }
 
@@ -51,6 +50,8 @@ struct DeadlineState {
     patience_ends: u64,
     lease: u64,
     heard_at: u64,
+    /// When an answer ends at the latest that is of no use to anybody any more.
+    useless_ends: Option<u64>,
 }
 
 impl Deadlines {
@@ -70,6 +71,7 @@ impl Deadlines {
             patience_ends: now + u64::from(patience) * 1000,
             lease: u64::from(lease) * 1000,
             heard_at: now,
+            useless_ends: None,
         }))
     }
 
@@ -78,10 +80,18 @@ impl Deadlines {
         self.0.borrow_mut().caller.take().filter(|caller| !caller.is_canceled())
     }
 
+    /// Nobody reads the answer any more, and it is too large to be stored: it has a lease from now on to end.
+    pub fn limit_useless(&self) {
+        let mut watched = self.0.borrow_mut();
+        if watched.useless_ends.is_none() {
+            watched.useless_ends = Some(now_millis() + watched.lease);
+        }
+    }
+
     /// Waits for the origin; gives the caller what `too_long` makes when it has waited long enough, and gives up after a
     /// lease's silence.
     pub async fn await_origin(&self, promise: Promise, too_long: impl Fn() -> Answer) -> Heard {
-        let mut promise = JsFuture::from(promise);
+        let mut promise = Promised::new(&promise);
         loop {
             let (mut timer, ends) = self.take_timer();
             match select(promise, timer.as_mut()).await {
@@ -89,7 +99,7 @@ impl Deadlines {
                     let mut watched = self.0.borrow_mut();
                     watched.heard_at = now_millis();
                     watched.timer = Some(timer);
-                    return outcome.map_or(Heard::Failed, Heard::Answer);
+                    return outcome.map_or_else(|why| Heard::Failed(why.into()), Heard::Answer);
                 }
                 Either::Right(((), rest)) => promise = rest,
             }
@@ -110,7 +120,7 @@ impl Deadlines {
         let mut watched = self.0.borrow_mut();
         let ends = NextDeadlines {
             patience: watched.caller.as_ref().map(|_| watched.patience_ends),
-            lease: watched.heard_at + watched.lease,
+            lease: watched.useless_ends.unwrap_or(u64::MAX).min(watched.heard_at + watched.lease),
         };
         let timer = watched.timer.take().unwrap_or_else(|| {
             let next = ends.patience.map_or(ends.lease, |patience| patience.min(ends.lease));

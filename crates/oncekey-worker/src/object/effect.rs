@@ -13,7 +13,8 @@ use oncekey::{
     decide::{
         accepted,
         outcome::{
-            EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, settle_attempt,
+            EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, outcome_of_unsent,
+            settle_attempt,
         },
     },
     http::fields::Fields,
@@ -23,7 +24,6 @@ use oncekey::{
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{AbortController, ReadableStreamDefaultReader, Request, Response};
 use worker::Delay;
 
@@ -42,6 +42,7 @@ use crate::{
         head,
         init::RequestInit,
         message,
+        promised::Promised,
         stream::{self, AnswerContent, CallerStream, Pipe},
     },
     refusal,
@@ -110,12 +111,15 @@ impl Effect {
         };
         let asked = match origin.fetch(&self.request, self.init.clone()) {
             Ok(promise) => self.await_origin(promise, deadlines).await,
-            Err(_) => Heard::Failed,
+            Err(_) => return self.answer_instead(outcome_of_unsent(), &ReplyHead::without_lines(0), deadlines),
         };
         fault::at("after", &self.request);
         match asked {
             Heard::Answer(value) => self.receive_answer(&value.unchecked_into(), deadlines).await,
-            Heard::Failed => self.settle_unanswered(deadlines),
+            Heard::Failed(failure) if failure.is_own_refusal() => {
+                self.answer_instead(outcome_of_unsent(), &ReplyHead::without_lines(0), deadlines);
+            }
+            Heard::Failed(_) => self.settle_unanswered(deadlines),
             Heard::Silence => {
                 self.abort.abort();
                 self.settle_unanswered(deadlines);
@@ -145,7 +149,7 @@ impl Effect {
             };
             match self.await_origin(bytes, deadlines).await {
                 Heard::Answer(bytes) => content.push(Uint8Array::new(&bytes)),
-                Heard::Failed | Heard::Silence => return self.settle_broken(&head, deadlines),
+                Heard::Failed(_) | Heard::Silence => return self.settle_broken(&head, deadlines),
             }
             if !content.may_end() {
                 return self.settle_broken(&head, deadlines);
@@ -211,6 +215,9 @@ impl Effect {
                             out.write_through(&piece, self.attempt.terms.lease).await;
                         }
                     }
+                    if out.is_gone() && !content.is_kept() {
+                        deadlines.limit_useless();
+                    }
                 }
                 Chunk::End if content.may_end() => break,
                 Chunk::End | Chunk::Broken => {
@@ -227,7 +234,7 @@ impl Effect {
         let last = content.take_unsent();
         self.settle_claim(then, head, Some(&content), true);
         if let Ok(durable) = self.store.when_durable() {
-            let _ = JsFuture::from(durable).await;
+            let _ = Promised::new(&durable).await;
         }
         for piece in last {
             out.write(&piece);

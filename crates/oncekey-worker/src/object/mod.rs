@@ -25,16 +25,16 @@ use crate::{
 };
 
 impl Object {
-    /// Does the errand that the request carries.
+    /// Does the errand that the request carries. A class that was deployed without its storage is for the front to tell.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
         match head::errand(request).unwrap_or_default().parse() {
             Ok(Errand::Attempt(attempt)) => match self.handle_attempt(request, &attempt).await {
-                Ok(response) => Ok(response),
-                Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
+                Err(failure) if !failure.is_without_sqlite() => self.refuse(request, &Refusal::StoreUnavailable, None),
+                answer => answer,
             },
             Ok(Errand::Accept(attempt)) => match self.accept_request(request, &attempt).await {
-                Ok(response) => Ok(response),
-                Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
+                Err(failure) if !failure.is_without_sqlite() => self.refuse(request, &Refusal::StoreUnavailable, None),
+                answer => answer,
             },
             Ok(Errand::Peek { wait, callers }) => message::own_response(self.peek_key(wait, callers.as_deref()).await?),
             Ok(Errand::Release) => self.release_key(),

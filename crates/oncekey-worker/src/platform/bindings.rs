@@ -2,11 +2,10 @@
 
 use js_sys::{Array, Function, JSON, Object, Promise, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::Request;
 use worker::Env;
 
-use crate::platform::failure::Failure;
+use crate::platform::{failure::Failure, promised::Promised};
 
 #[wasm_bindgen]
 extern "C" {
@@ -90,7 +89,7 @@ extern "C" {
 
 /// Waits for a promise.
 pub async fn await_promise<T: JsCast>(promise: Promise) -> Result<T, Failure> {
-    let value = JsFuture::from(promise).await?;
+    let value = Promised::new(&promise).await?;
     Ok(value.unchecked_into())
 }
 

@@ -13,6 +13,17 @@ impl Failure {
         self.0.dyn_ref::<js_sys::Error>().map_or_else(|| "unknown".to_owned(), |error| String::from(error.message()))
     }
 
+    /// The runtime would not send the request: what fails on the way is no `TypeError`, and one that was thrown behind a
+    /// binding says so.
+    pub fn is_own_refusal(&self) -> bool {
+        self.0.is_instance_of::<js_sys::TypeError>() && !self.fault().remote
+    }
+
+    /// The object's class has no `SQLite` storage, which the platform says by no flag.
+    pub fn is_without_sqlite(&self) -> bool {
+        self.message().contains("SQLite-backed")
+    }
+
     /// What the platform says of a failed call to an object.
     pub fn fault(&self) -> CallFault {
         let flag = |name: &str| js_sys::Reflect::get(&self.0, &JsValue::from_str(name)).is_ok_and(|v| v.is_truthy());

@@ -7,4 +7,5 @@ pub mod head;
 pub mod init;
 pub mod message;
 pub mod origin;
+pub mod promised;
 pub mod stream;

@@ -5,7 +5,6 @@ use std::time::Duration;
 use futures_util::future::{Either, select};
 use js_sys::Uint8Array;
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStream, ReadableStreamDefaultReader, ReadableStreamReadResult, WritableStreamDefaultWriter};
 use worker::Delay;
 
@@ -13,6 +12,7 @@ use crate::platform::{
     bindings::{await_promise, ignore_rejection, join_pieces},
     clock::js_time,
     failure::Failure,
+    promised::Promised,
 };
 
 #[wasm_bindgen]
@@ -34,6 +34,13 @@ extern "C" {
     fn readable(this: &IdentityTransformStream) -> JsValue;
     #[wasm_bindgen(method, getter)]
     fn writable(this: &IdentityTransformStream) -> web_sys::WritableStream;
+}
+
+#[wasm_bindgen(module = "/src/trap.mjs")]
+extern "C" {
+    /// Lets the stream break off when this instance can go on no more.
+    #[wasm_bindgen(js_name = breakOnTrap)]
+    fn break_on_trap(writer: &WritableStreamDefaultWriter);
 }
 
 /// Empty content of a length that is not known beforehand. The runtime sends a request that is idempotent by its
@@ -62,7 +69,9 @@ impl Pipe {
             let stream = IdentityTransformStream::new()?;
             (stream.readable(), stream.writable())
         };
-        Ok(Self { readable, writer: writable.get_writer()? })
+        let writer = writable.get_writer()?;
+        break_on_trap(&writer);
+        Ok(Self { readable, writer })
     }
 }
 
@@ -171,7 +180,7 @@ impl CallerStream {
     /// Writes and waits for the caller to take it, at most so many seconds: then it is treated as gone.
     pub async fn write_through(&mut self, bytes: &Uint8Array, seconds: u32) {
         if let Some(writer) = &self.0 {
-            let written = JsFuture::from(writer.write_with_chunk(bytes));
+            let written = Promised::new(&writer.write_with_chunk(bytes));
             let timer = Delay::from(Duration::from_secs(u64::from(seconds)));
             if !matches!(select(written, timer).await, Either::Left((Ok(_), _))) {
                 self.abort();
@@ -191,5 +200,11 @@ impl CallerStream {
         if let Some(writer) = self.0.take() {
             ignore_rejection(&writer.abort());
         }
+    }
+}
+
+impl Drop for CallerStream {
+    fn drop(&mut self) {
+        self.abort();
     }
 }

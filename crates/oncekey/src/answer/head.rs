@@ -4,7 +4,7 @@ use crate::{
     answer::word::StatusWord,
     http::{
         date::{self, Millis},
-        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, may_be_kept},
+        fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, is_internal},
         lines::HeaderLines,
     },
 };
@@ -21,11 +21,9 @@ pub struct ReplyHead {
 impl ReplyHead {
     /// Keeps what may be kept.
     pub fn keep(status: u16, fields: &Fields) -> Self {
-        let connections = fields.pairs().filter(|(name, _)| *name == "connection");
-        let named: Vec<&str> = connections.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
-        let is_named = |name: &str| named.iter().any(|named| named.eq_ignore_ascii_case(name));
+        let hop = fields.hop_names();
         let mut lines = String::new();
-        for (name, value) in fields.pairs().filter(|(name, _)| may_be_kept(name) && !is_named(name)) {
+        for (name, value) in fields.pairs().filter(|(name, _)| !is_internal(name) && !hop.contains(name)) {
             lines.push_str(name);
             lines.push(':');
             lines.push_str(value);

@@ -90,6 +90,11 @@ pub fn outcome_of_status(status: Option<u16>, terms: &Terms) -> EffectOutcome {
     }
 }
 
+/// The course of a request that the runtime refused to send: the origin never saw it.
+pub fn outcome_of_unsent() -> EffectOutcome {
+    EffectOutcome::Refuse { refusal: Refusal::OriginUnreachable { status: None }, then: RecordChange::Release }
+}
+
 /// The course of an answer whose content broke off.
 pub fn outcome_of_broken_answer(status: u16, terms: &Terms) -> EffectOutcome {
     match classify(status) {

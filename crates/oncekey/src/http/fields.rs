@@ -31,6 +31,22 @@ impl Fields {
         self.pairs().map(|(name, _)| name).filter(|name| is_internal(name))
     }
 
+    /// The names of the fields that belong to one connection, those among them that `Connection` names.
+    ///
+    /// ```
+    /// use oncekey::http::fields::Fields;
+    ///
+    /// let fields = Fields::new("connection,X-Hop, close\nupgrade,websocket\nx-hop,1\nx-other,2".to_owned());
+    /// assert_eq!(fields.hop_names(), ["connection", "upgrade", "x-hop"]);
+    /// ```
+    pub fn hop_names(&self) -> Vec<&str> {
+        let connections = self.pairs().filter(|(name, _)| *name == "connection");
+        let named: Vec<&str> = connections.flat_map(|(_, value)| value.split(',')).map(str::trim).collect();
+        let is_named = |name: &str| named.iter().any(|named| named.eq_ignore_ascii_case(name));
+        let all = self.pairs().map(|(name, _)| name);
+        all.filter(|name| OF_ONE_HOP.contains(name) || is_named(name)).collect()
+    }
+
     /// What `Content-Length` announces, in bytes.
     pub fn content_length(&self) -> Option<u64> {
         self.get("content-length").and_then(|length| length.parse().ok())
@@ -50,9 +66,18 @@ pub const REPLAYED: &str = "idempotent-replayed";
 pub const EXPOSED: &str = "Idempotency-Status, Idempotency-Expires, Idempotent-Replayed, Retry-After";
 
 /// Fields that belong to one connection or frame one message (RFC 9110 §7.6.1, §6.6.2; RFC 9112 §6), and that a
-/// replay therefore never repeats. A field that `Connection` names is left out as well.
-const OF_ONE_HOP: [&str; 8] =
-    ["connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade"];
+/// replay therefore never repeats, nor does what the gate sends in its own name. `HTTP2-Settings`: RFC 7540 §3.2.1.
+const OF_ONE_HOP: [&str; 9] = [
+    "connection",
+    "content-length",
+    "http2-settings",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
 
 /// Fields that only the gate may set, in either direction; `name` in lower case.
 pub fn is_internal(name: &str) -> bool {
@@ -88,11 +113,6 @@ pub fn is_left_out_of_probe(name: &str) -> bool {
         || matches!(name, "digest" | "repr-digest")
         || name.starts_with("content-")
         || name.starts_with("if-")
-}
-
-/// Whether a field may be kept, as far as its name tells.
-pub(crate) fn may_be_kept(name: &str) -> bool {
-    !is_internal(name) && !OF_ONE_HOP.contains(&name)
 }
 
 /// Whether an answer of that status has no content (RFC 9110 §15.3.5, §15.3.6, §15.4.5).

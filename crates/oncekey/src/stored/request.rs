@@ -16,10 +16,11 @@ pub struct StoredRequest {
 }
 
 impl StoredRequest {
-    /// Keeps a request's head, without the fields that only the gate may set.
+    /// Keeps a request's head, without the fields that only the gate may set and those of one connection.
     pub fn keep(method: &str, url: &str, fields: &Fields) -> Self {
+        let hop = fields.hop_names();
         let mut kept = String::new();
-        for (name, value) in fields.pairs().filter(|(name, _)| !is_internal(name)) {
+        for (name, value) in fields.pairs().filter(|(name, _)| !is_internal(name) && !hop.contains(name)) {
             if !kept.is_empty() {
                 kept.push('\n');
             }

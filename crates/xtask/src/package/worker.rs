@@ -24,9 +24,7 @@ pub const MODULES: [(&str, &str); 3] = [(ENTRY, "esModule"), ("gate.wasm", "wasm
 
 /// The hand-written modules around the bindings: the shim, what it and the wasm share, and what stands in a global's
 /// place.
-const WRITTEN: [&str; 3] = ["shim.mjs", TRAP, "microtask.mjs"];
-/// The module that the bindings and the shim both import.
-const TRAP: &str = "trap.mjs";
+const WRITTEN: [&str; 4] = ["shim.mjs", "trap.mjs", "promise.mjs", "microtask.mjs"];
 
 /// The texts of the hand-written modules, one after the other.
 pub fn written() -> Result<Vec<u8>> {
@@ -103,8 +101,8 @@ fn bindings(stage: &Path) -> Result<String> {
             if !path.starts_with("./snippets/") {
                 bail!("an import that nobody serves: {line}");
             }
-            if path.ends_with(TRAP) {
-                out.push_str(&line.replace(path, &format!("./{TRAP}")));
+            if let Some(written) = WRITTEN.iter().find(|written| path.ends_with(&format!("/{written}"))) {
+                out.push_str(&line.replace(path, &format!("./{written}")));
             } else {
                 let snippet = fs::read_to_string(stage.join(path))?;
                 // The dependency shares its state through the global object with a script that is not used here.
