@@ -20,14 +20,14 @@ before(async () => {
     max_content: 4_000_000,
     max_stored: 1000,
     routes: [
-      { path: "/definite/*", mode, keep: "definite" },
-      { path: "/held/*", mode, server_error: "hold" },
-      { path: "/kept/*", mode, server_error: "keep" },
+      { path: "/definite/*", mode, unanswered: "hold", keep: "definite" },
+      { path: "/held/*", mode, unanswered: "hold", server_error: "hold" },
+      { path: "/kept/*", mode, unanswered: "hold", server_error: "keep" },
       { path: "/rerun/*", mode, unanswered: "rerun", lease: 2 },
       { path: "/down/*", mode, unanswered: "rerun", lease: 15 },
       { path: "/probe/*", mode, unanswered: PROBE, lease: 3 },
-      { path: "/short/*", mode, retention: 3 },
-      { path: "/later/*", mode, methods: ["POST", "PUT", "DELETE"] },
+      { path: "/short/*", mode, unanswered: "hold", retention: 3 },
+      { path: "/later/*", mode, unanswered: "hold", methods: ["POST", "PUT", "DELETE"] },
     ],
   });
 });

@@ -11,7 +11,7 @@ import { executed, pause, refused, replayed, until, World } from "./gate.mjs";
 /** @type {World} */
 let world;
 before(async () => {
-  world = await World.start({ routes: [{ path: "/accept/*", mode: "accept" }, { path: "/*", patience: 5, lease: 10 }] }, { ONCEKEY_PACKAGE: "oncekey-worker-faults" });
+  world = await World.start({ routes: [{ path: "/accept/*", mode: "accept", unanswered: "hold" }, { path: "/*", patience: 5, lease: 10 }] }, { ONCEKEY_PACKAGE: "oncekey-worker-faults" });
 });
 after(() => world?.end());
 

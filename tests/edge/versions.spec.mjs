@@ -25,7 +25,7 @@ const POLICY = {
     { path: "/batch/*", mode: "batch", items: "/items", item_key: "/idempotency_key", item_path: "/orders" },
     { path: "/*", unanswered: "hold" },
   ],
-  queues: { mail: { path: "/mail", key: "/event_id" } },
+  queues: { mail: { path: "/mail", key: "/event_id", unanswered: "hold" } },
   machines: {
     refund: {
       initial: "pending",

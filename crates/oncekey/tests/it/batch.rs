@@ -25,7 +25,7 @@ fn policy() -> Policy {
         }],
         "queues": {
             "mail": { "path": "/mail", "key": "/event_id", "lease": 5, "retention": 9, "unanswered": "rerun" },
-            "ids": { "path": "/mail" },
+            "ids": { "path": "/mail", "unanswered": "hold" },
         },
     });
     policy.to_string().parse().unwrap()

@@ -25,7 +25,7 @@ fn entry(text: &str) -> Value {
 
 fn policy() -> Policy {
     let policy = json!({
-        "routes": [{ "path": "/payouts", "unanswered": "rerun", "lease": 7, "keep": "success" }, {}],
+        "routes": [{ "path": "/payouts", "unanswered": "rerun", "lease": 7, "keep": "success" }, { "unanswered": "hold" }],
         "machines": {
             "refund": { "initial": "pending", "transitions": {
                 "approve": { "from": ["pending"], "to": "approved", "effect": "/payouts?by=gate" },
