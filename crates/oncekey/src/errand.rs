@@ -70,6 +70,8 @@ pub enum Errand {
     },
     /// Forget the key, unless its request runs.
     Release,
+    /// Deliver once more what was accepted and is dead or of unknown fate.
+    Deliver,
 }
 
 /// The longest that a peek may wait, in seconds.
@@ -82,6 +84,7 @@ impl fmt::Display for Errand {
             Self::Accept(attempt) => write!(out, "accept {attempt}")?,
             Self::Peek { wait, .. } => write!(out, "peek {wait}")?,
             Self::Release => out.write_str("release")?,
+            Self::Deliver => out.write_str("deliver")?,
         }
         let Some(callers) = self.callers() else {
             return Ok(());
@@ -99,7 +102,7 @@ impl Errand {
         match self {
             Self::Attempt(attempt) | Self::Accept(attempt) => attempt.callers.as_deref(),
             Self::Peek { callers, .. } => callers.as_deref(),
-            Self::Release => None,
+            Self::Release | Self::Deliver => None,
         }
     }
 }
@@ -111,7 +114,7 @@ impl Errand {
 /// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30, callers: None }));
 /// assert_eq!("peek 30 !callers=".parse(), Ok(Errand::Peek { wait: 30, callers: Some(Vec::new()) }));
 /// assert_eq!("peek 30 !as=operator".parse::<Errand>(), Err(NotUnderstood));
-/// assert_eq!("deliver".parse::<Errand>(), Err(NotUnderstood));
+/// assert_eq!("remember".parse::<Errand>(), Err(NotUnderstood));
 /// ```
 impl FromStr for Errand {
     type Err = NotUnderstood;
@@ -125,6 +128,7 @@ impl FromStr for Errand {
                 words.next().and_then(|wait| wait.parse().ok()).map(|wait| Self::Peek { wait, callers: None })
             }
             Some("release") => Some(Self::Release),
+            Some("deliver") => Some(Self::Deliver),
             _ => None,
         };
         let mut errand = errand.ok_or(NotUnderstood)?;
@@ -134,7 +138,7 @@ impl FromStr for Errand {
                 (Self::Attempt(attempt) | Self::Accept(attempt), Some(said)) => attempt.callers = Some(said),
                 (Self::Peek { callers, .. }, Some(said)) => *callers = Some(said),
                 (_, None) if !word.starts_with(NEEDED) => {}
-                (_, None) | (Self::Release, Some(_)) => return Err(NotUnderstood),
+                (_, None) | (Self::Release | Self::Deliver, Some(_)) => return Err(NotUnderstood),
             }
         }
         Ok(errand)

@@ -5,10 +5,10 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::own::GateAnswer,
+    answer::{own::GateAnswer, refusal::Refusal},
     decide::accepted::{
-        self, AcceptDecision, DeliveryDecision, decide_accept, decide_after_delivery_probe, decide_delivery,
-        look_for_request,
+        self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
+        decide_delivery, decide_redelivery, look_for_request,
     },
     http::fields::Fields,
     stored::{
@@ -55,6 +55,22 @@ impl Object {
             }
             AcceptDecision::Duplicate => message::own_response(GateAnswer::duplicate(&attempt.scoped_key)),
             AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
+        }
+    }
+
+    /// Delivers once more what is dead or of unknown fate, by the operator's wish.
+    pub fn deliver_again(&self, request: &Request) -> Result<Response, Failure> {
+        let row = self.store.load()?;
+        let now = now_millis();
+        match decide_redelivery(&row.record(), owner_of(&self.live), now) {
+            RedeliveryDecision::Store(delivery) => {
+                let said = GateAnswer::queued(&delivery.attempt.scoped_key);
+                self.store.wake_at(now)?;
+                self.store.save(&Record::Accepted(delivery), None, &row)?;
+                message::own_response(said)
+            }
+            RedeliveryDecision::Absent => self.refuse(request, &Refusal::NothingRemembered, None),
+            RedeliveryDecision::Refuse => self.refuse(request, &Refusal::NotDeliverable, None),
         }
     }
 

@@ -35,6 +35,7 @@ impl GateAnswer {
             PeekState::Absent => "absent",
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
+            PeekState::Dead { .. } => "dead",
             PeekState::Unknown { .. } => "unknown",
         };
         Self::json(to_json(&PeekJson { state, status: None, expires: None }))
@@ -46,7 +47,8 @@ impl GateAnswer {
             PeekState::Absent => ("absent", None, None),
             PeekState::Running => ("running", None, None),
             PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
-            PeekState::Unknown { expires } => ("unknown", None, expires),
+            PeekState::Dead { status, expires } => ("dead", status, Some(expires)),
+            PeekState::Unknown { status, expires } => ("unknown", status, expires),
         };
         Self::json(to_json(&PeekJson { state, status, expires: expires.map(date::rfc3339) }))
     }

@@ -66,15 +66,17 @@ fn condition(rows: &[MemberRow], only: OnlyWith) -> PolicyValue {
     if !rows.iter().any(|row| row.name == only.member && row.preset == Some(Preset::Text(only.word))) {
         holds.push(("required", texts(&[only.member])));
     }
-    let bound: Vec<&MemberRow> = rows.iter().filter(|row| row.only == Some(only)).collect();
     let is_needed = |row: &&MemberRow| (row.needed && row.only == Some(only)) || row.needed_with == Some(only);
     let needed: Vec<&str> = rows.iter().filter(is_needed).map(|row| row.name).collect();
-    let each =
-        |taken: bool| properties(bound.iter().map(|row| (row.name.to_owned(), PolicyValue::Flag(taken))).collect());
+    let each = |names: Vec<&str>, taken: bool| {
+        properties(names.into_iter().map(|name| (name.to_owned(), PolicyValue::Flag(taken))).collect())
+    };
+    let bound: Vec<&str> = rows.iter().filter(|row| row.only == Some(only)).map(|row| row.name).collect();
+    let there = rows.iter().filter(|row| [row.only, row.needed_with].contains(&Some(only)));
     object(vec![
         ("if", object(holds)),
-        ("then", object(vec![each(true), ("required", texts(&needed))])),
-        ("else", object(vec![each(false)])),
+        ("then", object(vec![each(there.map(|row| row.name).collect(), true), ("required", texts(&needed))])),
+        ("else", object(vec![each(bound, false)])),
     ])
 }
 
