@@ -227,8 +227,8 @@ impl Policy {
     }
 }
 
-/// Whether an object has an accepted request for good: it said so, or that it has another one under the key, which
-/// only an earlier version can have made of the same effect.
+/// Whether an object has an accepted request for good: it said so, or that the request is dead or of unknown fate, or that
+/// it has another one under the key, which only an earlier version can have made of the same effect.
 pub fn is_handed_over(status: u16) -> bool {
-    matches!(status, 202 | 422)
+    matches!(status, 202 | 409 | 422)
 }

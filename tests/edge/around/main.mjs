@@ -3,9 +3,7 @@
 // request's field `x-storage` names it: `put 2` is the second `put` of that request.
 import { spy } from "./spy.mjs";
 // @ts-expect-error the built worker stands beside it
-import gate, { KeyObject as Kept, MachineObject } from "./index.mjs";
-
-export { MachineObject };
+import gate, { KeyObject as Kept, MachineObject as Made } from "./index.mjs";
 
 /** @typedef {(...args: any[]) => any} Call */
 
@@ -55,6 +53,28 @@ export class KeyObject extends Kept {
   }
 }
 
+/** Whether the effects that say `"apart":true` find the object of their key again. */
+let reached = false;
+
+/** An entity whose effects do not find the object of their key where they say `"apart":true`. */
+export class MachineObject extends Made {
+  /** @param {any} ctx @param {any} env */
+  constructor(ctx, env) {
+    const objects = {
+      /** @param {string} name */
+      getByName: (name) => ({
+        /** @param {Request} request @param {RequestInit} init */
+        async fetch(request, init) {
+          const content = init.body ? new TextDecoder().decode(/** @type {Uint8Array} */ (init.body)) : "";
+          if (!reached && content.includes('"apart":true')) throw new Error("the call fails");
+          return env.KEYS.getByName(name).fetch(request, init);
+        },
+      }),
+    };
+    super(ctx, { ...env, KEYS: objects });
+  }
+}
+
 /** How often each request's object was called, by the request's name. @type {Map<string, number>} */
 const called = new Map();
 
@@ -91,6 +111,10 @@ export default {
   async fetch(request, env) {
     const url = new URL(request.url);
     if (url.pathname === "/.test/spy") return Response.json({ ...spy });
+    if (url.pathname === "/.test/reach") {
+      reached = true;
+      return new Response();
+    }
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
     if (key) return env.KEYS.getByName(key).fetch(request);
     changed ??= { ...env, KEYS: fragile(env.KEYS) };

@@ -71,8 +71,8 @@ impl GateAnswer {
         Self::json(to_json(&TransitionJson { state, won }))
     }
 
-    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries as stored, each
-    /// JSON already.
+    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…,"effect":…,"status":…}]}`; `history`: its
+    /// entries as they are told, each JSON already.
     pub fn entity(state: &str, version: u32, history: &[String]) -> Self {
         let history = history.iter().map(|entry| RawJson(entry)).collect();
         Self::json(to_json(&EntityJson { state, version, history }))

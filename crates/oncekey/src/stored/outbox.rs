@@ -1,6 +1,17 @@
-//! An effect of an entity's transition on its way to the object of its key.
+//! Effects of an entity's transitions: on their way to the objects of their keys, and what became of them.
 
-use crate::stored::{attempt::Attempt, request::StoredRequest};
+use std::{fmt, str::FromStr};
+
+use serde::Serialize;
+
+use crate::{
+    json::{
+        select::{Selected, select, string_value},
+        write::to_json,
+    },
+    key::scoped::ScopedKey,
+    stored::{attempt::Attempt, request::StoredRequest},
+};
 
 /// What is stored of an effect until it is handed over; its content stands beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,4 +20,153 @@ pub struct OutboxEntry {
     pub attempt: Attempt,
     /// The request's head.
     pub request: StoredRequest,
+}
+
+/// How far the effects of an entity have come. Without it none has been handed over that is not pending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OutboxProgress {
+    /// The version whose effect was handed over and has not ended: the next one waits for it.
+    pub waiting: Option<u32>,
+    /// How often it was looked at, or how often the next one could not be handed over.
+    pub tries: u32,
+    /// Pending versions whose effects could not be handed over: no other waits for them.
+    pub aside: Vec<u32>,
+}
+
+/// The stored form, a text: `1`, the version that waits or 0, the tries, the versions that stand aside.
+impl fmt::Display for OutboxProgress {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "1 {} {}", self.waiting.unwrap_or(0), self.tries)?;
+        self.aside.iter().try_for_each(|version| write!(out, " {version}"))
+    }
+}
+
+/// Reads what `Display` wrote; what is no such text says nothing.
+impl FromStr for OutboxProgress {
+    type Err = fmt::Error;
+
+    fn from_str(text: &str) -> Result<Self, fmt::Error> {
+        let words = text.split(' ').map(str::parse);
+        match words.collect::<Result<Vec<u32>, _>>().as_deref() {
+            Ok([1, waiting, tries, aside @ ..]) => Ok(Self {
+                waiting: Some(*waiting).filter(|version| *version > 0),
+                tries: *tries,
+                aside: aside.to_vec(),
+            }),
+            _ => Err(fmt::Error),
+        }
+    }
+}
+
+/// What became of an effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EffectFate {
+    /// It is on its way.
+    Waiting,
+    /// The origin has answered it.
+    Delivered(u16),
+    /// It took no effect; the origin's last status, where that is known.
+    Dead(Option<u16>),
+    /// It may or may not have taken effect; the origin's status, where there was one.
+    Unknown(Option<u16>),
+    /// Nothing is remembered under its key any more: told as of unknown fate, unless more was known before.
+    Forgotten,
+}
+
+impl EffectFate {
+    /// Reads what the object of its key says of it.
+    pub fn of_peek(peek: &str) -> Option<Self> {
+        let status = || number_at(peek, "status");
+        Some(match text_at(peek, "state")?.as_str() {
+            "running" => Self::Waiting,
+            "completed" => Self::Delivered(status()?),
+            "dead" => Self::Dead(status()),
+            "unknown" => Self::Unknown(status()),
+            "absent" => Self::Forgotten,
+            _ => return None,
+        })
+    }
+
+    fn parts(self) -> (&'static str, Option<u16>) {
+        match self {
+            Self::Waiting => ("waiting", None),
+            Self::Delivered(status) => ("delivered", Some(status)),
+            Self::Dead(status) => ("dead", status),
+            Self::Unknown(status) => ("unknown", status),
+            Self::Forgotten => ("unknown", None),
+        }
+    }
+}
+
+/// What an entity remembers of an effect: JSON, as it is told and as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EffectNote {
+    /// What became of it.
+    pub fate: EffectFate,
+    /// Its scoped key, by which the operator has it delivered once more; none where it cannot be read.
+    pub key: Option<ScopedKey>,
+}
+
+/// The stored form.
+impl fmt::Display for EffectNote {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (effect, status) = self.fate.parts();
+        out.write_str(&to_json(&NoteJson { effect, status, key: self.key.as_ref().map(ScopedKey::as_str) }))
+    }
+}
+
+/// Reads what `Display` wrote.
+impl FromStr for EffectNote {
+    type Err = fmt::Error;
+
+    fn from_str(text: &str) -> Result<Self, fmt::Error> {
+        let status = number_at(text, "status");
+        let fate = match text_at(text, "effect").as_deref() {
+            Some("waiting") => EffectFate::Waiting,
+            Some("delivered") => EffectFate::Delivered(status.ok_or(fmt::Error)?),
+            Some("dead") => EffectFate::Dead(status),
+            Some("unknown") => EffectFate::Unknown(status),
+            _ => return Err(fmt::Error),
+        };
+        Ok(Self { fate, key: text_at(text, "key").and_then(|key| key.parse().ok()) })
+    }
+}
+
+/// An entry of a history with what became of its effect, both as they are stored.
+///
+/// ```
+/// use oncekey::stored::outbox::{EffectFate, EffectNote, told_entry};
+///
+/// let note = EffectNote { fate: EffectFate::Delivered(201), key: None };
+/// let told = r#"{"transition":"pay","effect":"delivered","status":201}"#;
+/// assert_eq!(told_entry(r#"{"transition":"pay"}"#, Some(&note)), told);
+/// ```
+pub fn told_entry(entry: &str, note: Option<&EffectNote>) -> String {
+    match (entry.strip_suffix('}'), note) {
+        (Some(entry), Some(note)) => [entry, ",", note.to_string().split_at(1).1].concat(),
+        _ => entry.to_owned(),
+    }
+}
+
+fn text_at(json: &str, name: &str) -> Option<String> {
+    match select(json, &[name.to_owned()]) {
+        Selected::Value(value) => string_value(value),
+        Selected::Nothing | Selected::Twice => None,
+    }
+}
+
+fn number_at(json: &str, name: &str) -> Option<u16> {
+    match select(json, &[name.to_owned()]) {
+        Selected::Value(value) => value.parse().ok(),
+        Selected::Nothing | Selected::Twice => None,
+    }
+}
+
+#[derive(Serialize)]
+struct NoteJson<'a> {
+    effect: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
 }

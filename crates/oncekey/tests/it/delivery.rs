@@ -501,7 +501,7 @@ fn what_an_answer_to_a_message_means() {
     }
     check(200, "", false);
     check(200, "bypassed;reason=no-key", false);
-    for (status, handed) in [(202, true), (422, true), (404, false), (409, false), (500, false), (503, false)] {
+    for (status, handed) in [(202, true), (422, true), (404, false), (409, true), (500, false), (503, false)] {
         assert_eq!(is_handed_over(status), handed, "{status}");
     }
 }
