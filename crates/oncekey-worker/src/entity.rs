@@ -198,8 +198,8 @@ impl EntityObject {
                         break;
                     };
                     let after = after_hand_over(&mut entity, &mut progress, version, result, random_fraction());
+                    self.save_entity(&entity)?;
                     if result == HandOver::Taken {
-                        self.save_entity(&entity)?;
                         self.storage.kv().delete(&row_name('o', version))?;
                     }
                     (version, after, key)
@@ -210,11 +210,7 @@ impl EntityObject {
                 AfterStep::Later(later) => return Ok(Some(later)),
                 AfterStep::Note(fate) => self.save_note(version, &EffectNote { fate, key })?,
                 AfterStep::Aside => {
-                    if let Some(key) = &key {
-                        log_error(&log_line("alarm_failed", key, None));
-                    } else {
-                        log_error(&format!("oncekey: the effect of version {version} of an entity cannot be read"));
-                    }
+                    log_error(&log_line("alarm_failed", key.as_ref(), None));
                     self.save_note(version, &EffectNote { fate: EffectFate::Unknown(None), key })?;
                 }
             }
@@ -227,21 +223,29 @@ impl EntityObject {
         let Ok((entry, content)) = read_outbox_row(&self.storage.kv().get(&row_name('o', version))?) else {
             return Ok((None, HandOver::Unreadable));
         };
-        let request = message::request_of_stored(&entry.request)?;
         let key = entry.attempt.scoped_key.clone();
-        let errand = Errand::Accept(entry.attempt);
-        let answer = call_key_object(&self.gate, &key, &errand, &request, &request.headers(), &content).await;
-        let is_taken = answer.is_ok_and(|answer| is_handed_over(answer.status()));
+        let answer = self.ask_key_object(&key, &Errand::Accept(entry.attempt), &entry.request, &content).await;
+        let is_taken = answer.is_some_and(|answer| is_handed_over(answer.status()));
         Ok((Some(key), if is_taken { HandOver::Taken } else { HandOver::Failed }))
     }
 
     /// Asks the object of a key what became of its effect.
     async fn look_at_effect(&self, key: &ScopedKey, wait: u32) -> Option<EffectFate> {
-        let request = message::request_of_stored(&StoredRequest::json(QUEUE_HOST)).ok()?;
         let errand = Errand::Peek { wait, callers: None };
-        let answer = call_key_object(&self.gate, key, &errand, &request, &request.headers(), &JsValue::NULL).await;
-        let text: JsString = await_promise(answer.ok()?.text().ok()?).await.ok()?;
+        let answer = self.ask_key_object(key, &errand, &StoredRequest::json(QUEUE_HOST), &JsValue::NULL).await?;
+        let text: JsString = await_promise(answer.text().ok()?).await.ok()?;
         EffectFate::of_peek(&String::from(text))
+    }
+
+    async fn ask_key_object(
+        &self,
+        key: &ScopedKey,
+        errand: &Errand,
+        request: &StoredRequest,
+        content: &JsValue,
+    ) -> Option<Response> {
+        let request = message::request_of_stored(request).ok()?;
+        call_key_object(&self.gate, key, errand, &request, &request.headers(), content).await.ok()
     }
 
     /// What is remembered of an effect.

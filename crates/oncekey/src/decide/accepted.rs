@@ -256,8 +256,8 @@ pub fn line_of_end(record: &Record) -> Option<String> {
         return None;
     };
     match stage {
-        DeliveryStage::Dead { status, .. } => Some(log_line("dead", &attempt.scoped_key, *status)),
-        DeliveryStage::Unknown { status, .. } => Some(log_line("unknown", &attempt.scoped_key, *status)),
+        DeliveryStage::Dead { status, .. } => Some(log_line("dead", Some(&attempt.scoped_key), *status)),
+        DeliveryStage::Unknown { status, .. } => Some(log_line("unknown", Some(&attempt.scoped_key), *status)),
         DeliveryStage::Waiting { .. } | DeliveryStage::Running | DeliveryStage::Asking { .. } => None,
     }
 }

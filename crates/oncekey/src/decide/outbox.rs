@@ -19,7 +19,8 @@
 //! | goes on, or not to be had | again, later |
 //! | delivered, dead, unknown | it has ended: the next one |
 //!
-//! What stands aside is told as of unknown fate, with a line in the log, and holds up nobody.
+//! What stands aside is told as of unknown fate, with a line in the log, and holds up nobody. It comes first among the
+//! pending, so that those behind it are in the order of their transitions.
 
 use crate::{
     decide::backoff::{BACKOFF, backoff},
@@ -88,12 +89,14 @@ pub fn next_step(entity: &Entity, progress: &OutboxProgress) -> OutboxStep {
         let wait = if progress.tries < PATIENT_LOOKS.0 { PATIENT_LOOKS.1 } else { 0 };
         return OutboxStep::Look { version, wait };
     }
-    let is_aside = |version: &&u32| progress.aside.contains(version);
-    let pending = entity.pending.iter().find(|version| !is_aside(version));
-    match pending.or_else(|| progress.aside.iter().find(|version| entity.pending.contains(version))) {
+    match entity.pending.get(aside_of(progress)).or_else(|| entity.pending.first()) {
         Some(version) => OutboxStep::HandOver { version: *version },
         None => OutboxStep::Rest,
     }
+}
+
+fn aside_of(progress: &OutboxProgress) -> usize {
+    usize::try_from(progress.aside).unwrap_or(usize::MAX)
 }
 
 /// After the effect of that version was handed over, or was not. Both are stored in the same write as what is to be
@@ -105,12 +108,12 @@ pub fn after_hand_over(
     result: HandOver,
     jitter: u32,
 ) -> AfterStep {
-    let was_aside = progress.aside.contains(&version);
-    progress.aside.retain(|aside| *aside != version);
+    let was_aside = entity.pending.iter().take(aside_of(progress)).any(|aside| *aside == version);
     progress.tries = progress.tries.saturating_add(1);
     match result {
         HandOver::Taken => {
             entity.handed_over(version);
+            progress.aside -= u32::from(was_aside);
             progress.waiting = Some(version);
             progress.tries = 0;
             return AfterStep::Note(EffectFate::Waiting);
@@ -120,9 +123,16 @@ pub fn after_hand_over(
         }
         HandOver::Failed | HandOver::Unreadable => {}
     }
-    progress.aside.push(version);
     progress.tries = 0;
-    if was_aside { AfterStep::Later(ASIDE) } else { AfterStep::Aside }
+    if was_aside {
+        // Behind the others that stand aside.
+        if let Some(aside) = entity.pending.get_mut(..aside_of(progress)) {
+            aside.rotate_left(1);
+        }
+        return AfterStep::Later(ASIDE);
+    }
+    progress.aside = progress.aside.saturating_add(1);
+    AfterStep::Aside
 }
 
 /// After a look at the effect that waits; `fate`: what was heard, if anything.

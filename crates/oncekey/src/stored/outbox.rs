@@ -29,15 +29,14 @@ pub struct OutboxProgress {
     pub waiting: Option<u32>,
     /// How often it was looked at, or how often the next one could not be handed over.
     pub tries: u32,
-    /// Pending versions whose effects could not be handed over: no other waits for them.
-    pub aside: Vec<u32>,
+    /// How many of the pending effects, the first of them, could not be handed over: no other waits for them.
+    pub aside: u32,
 }
 
-/// The stored form, a text: `1`, the version that waits or 0, the tries, the versions that stand aside.
+/// The stored form, a text: `1`, the version that waits or 0, the tries, how many stand aside.
 impl fmt::Display for OutboxProgress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "1 {} {}", self.waiting.unwrap_or(0), self.tries)?;
-        self.aside.iter().try_for_each(|version| write!(out, " {version}"))
+        write!(out, "1 {} {} {}", self.waiting.unwrap_or(0), self.tries, self.aside)
     }
 }
 
@@ -46,15 +45,13 @@ impl FromStr for OutboxProgress {
     type Err = fmt::Error;
 
     fn from_str(text: &str) -> Result<Self, fmt::Error> {
-        let words = text.split(' ').map(str::parse);
-        match words.collect::<Result<Vec<u32>, _>>().as_deref() {
-            Ok([1, waiting, tries, aside @ ..]) => Ok(Self {
-                waiting: Some(*waiting).filter(|version| *version > 0),
-                tries: *tries,
-                aside: aside.to_vec(),
-            }),
-            _ => Err(fmt::Error),
+        let mut words = text.split(' ').map(|word| word.parse::<u32>().map_err(|_| fmt::Error));
+        let mut next = || words.next().unwrap_or(Err(fmt::Error));
+        let (version, waiting, tries, aside) = (next()?, next()?, next()?, next()?);
+        if version != 1 || words.next().is_some() {
+            return Err(fmt::Error);
         }
+        Ok(Self { waiting: Some(waiting).filter(|version| *version > 0), tries, aside })
     }
 }
 
