@@ -1,8 +1,9 @@
 // @ts-check
 // Effects of transitions: each told in the history, in the order of the transitions, none lost, and none that is lost
-// holds up the next.
+// holds up the next; and none doubled by a transition that comes again, under its key or by the front's own repeat.
 
 import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { ADMIN, field, pause, until, World } from "./gate.mjs";
@@ -10,7 +11,7 @@ import { ADMIN, field, pause, until, World } from "./gate.mjs";
 const SERVICE = "a backend's secret";
 /** @type {[string, string][]} */
 const BEARER = [["Authorization", `Bearer ${SERVICE}`]];
-const NAMES = ["told", "held", "declined", "elsewhere", "silent", "order", "dead", "lost", "apart", "killed", "ended"];
+const NAMES = ["told", "held", "declined", "elsewhere", "silent", "order", "dead", "lost", "apart", "killed", "ended", "keyed", "body", "natural", "lostcall", "bad", "many"];
 
 /** A pump of each name, whose effects have paths of their own. @param {string} name */
 const pump = (name) => ({
@@ -141,6 +142,92 @@ describe("the effects of one entity", { concurrency: 6 }, () => {
     await world.send({ method: "GET", path: "/.test/reach", lines: [] });
     await until(async () => (await fates("apart"))[0] === "delivered 201", "delivered after all", 90_000);
     assert.deepEqual(await order("apart"), ["resume", "pause", "pause"]);
+  });
+});
+
+describe("a transition that comes again", () => {
+  /** @param {string} name @param {string} transition @param {{ key?: string, content?: string, calls?: string }} [more] */
+  const call = (name, transition, { key, content, calls } = {}) => {
+    const lines = [...BEARER];
+    if (key !== undefined) lines.push(["Idempotency-Key", key]);
+    if (calls) lines.push(["x-calls", calls]);
+    return world.send({ path: `/.oncekey/machines/${name}/1/${transition}`, content, lines });
+  };
+  /** @param {import("./client.mjs").Answer} answer @param {string} state @param {boolean} won */
+  const told = (answer, state, won) => assert.deepEqual([answer.status, answer.json], [200, { state, won }], answer.brief);
+  /** @param {string} name */
+  const state = async (name) => {
+    const { state, version } = (await world.send({ method: "GET", path: `/.oncekey/machines/${name}/1`, lines: BEARER })).json;
+    return [state, version];
+  };
+  /** How often each effect reached the origin. @param {string} name */
+  const ran = (name) => Promise.all(["pause", "resume"].map((transition) => world.origin.effects(`/${name}/${transition}`)));
+
+  test("a late duplicate under its key gets the first answer again, and moves nothing", async () => {
+    const [first, second] = [`"${randomUUID()}"`, `"${randomUUID()}"`];
+    told(await call("keyed", "pause", { key: first }), "paused", true);
+    told(await call("keyed", "pause", { key: first }), "paused", true);
+    told(await call("keyed", "pause"), "paused", false);
+    told(await call("keyed", "pause", { key: second }), "paused", false);
+    told(await call("keyed", "resume"), "active", true);
+    for (const _ of [1, 2]) {
+      told(await call("keyed", "pause", { key: first.toUpperCase() }), "paused", true);
+      told(await call("keyed", "pause", { key: second }), "paused", false);
+    }
+    await world.gate.kill("both");
+    await world.gate.start();
+    told(await call("keyed", "pause", { key: first }), "paused", true);
+    assert.deepEqual(await state("keyed"), ["active", 2]);
+    await become("keyed", "delivered 201", "delivered 201");
+    assert.deepEqual(await ran("keyed"), [1, 1]);
+    told(await call("keyed", "pause", { key: `"${randomUUID()}"` }), "paused", true);
+  });
+
+  test("fifty at once under one key are one, and each hears that it won", async () => {
+    const key = `"${randomUUID()}"`;
+    const answers = await Promise.all(Array.from({ length: 50 }, () => call("many", "pause", { key })));
+    for (const answer of answers) told(answer, "paused", true);
+    await become("many", "delivered 201");
+    assert.deepEqual(await ran("many"), [1, 0]);
+  });
+
+  test("under another transition or content a key is refused", async () => {
+    const key = `"${randomUUID()}"`;
+    told(await call("body", "pause", { key, content: '{"by":"ann","n":1.0}' }), "paused", true);
+    told(await call("body", "pause", { key, content: '{ "n": 1, "by": "ann" }' }), "paused", true);
+    for (const [transition, content] of [["pause", '{"by":"bob"}'], ["pause", undefined], ["resume", '{"by":"ann","n":1.0}']]) {
+      const answer = await call("body", /** @type {string} */ (transition), { key, content });
+      assert.deepEqual([answer.status, answer.json.code], [422, "idempotency_key_reused"], answer.brief);
+    }
+    assert.deepEqual(await state("body"), ["paused", 1]);
+    // It is the entity's own.
+    const other = await world.send({ path: "/.oncekey/machines/body/2/resume", lines: [...BEARER, ["Idempotency-Key", key]] });
+    assert.equal(other.json.state, "active");
+  });
+
+  test("a conflict is not remembered, and any key will do", async () => {
+    const stopped = await call("natural", "stop", { key: "stop-1" });
+    told(stopped, "stopped", true);
+    assert.equal((await call("natural", "pause", { key: "pause-1" })).json.code, "state_conflict");
+    assert.equal((await call("natural", "pause", { key: "pause-1", content: "{}" })).json.code, "state_conflict");
+    told(await call("natural", "stop", { key: "stop-1" }), "stopped", true);
+  });
+
+  test("a malformed key is a 400, and moves nothing", async () => {
+    for (const key of ["", '"', "a b", '"a', "é", "x".repeat(256), "a,b"]) {
+      const answer = await call("bad", "pause", { key: Buffer.from(key).toString("latin1") });
+      assert.deepEqual([answer.status, answer.json.code], [400, "key_invalid"], `${key}: ${answer.brief}`);
+    }
+    assert.deepEqual(await state("bad"), ["active", 0]);
+  });
+
+  test("the front repeats a call whose answer was lost: the winner hears that it won", async () => {
+    told(await call("lostcall", "pause", { calls: `${randomUUID()} +t` }), "paused", true);
+    told(await call("lostcall", "pause", { calls: `${randomUUID()} +t` }), "paused", false);
+    told(await call("lostcall", "resume", { key: `"${randomUUID()}"`, calls: `${randomUUID()} +t` }), "active", true);
+    assert.deepEqual(await state("lostcall"), ["active", 2]);
+    await become("lostcall", "delivered 201", "delivered 201");
+    assert.deepEqual(await ran("lostcall"), [1, 1]);
   });
 });
 

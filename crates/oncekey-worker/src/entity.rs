@@ -4,24 +4,29 @@
 //! have not been handed over; a transition writes all three without an await between. `f1`, `f2`, … say what became of
 //! effects, and `w` how far they have come: what is handed over leaves `o` and enters both in one write. `e` is an
 //! [`Entity`]'s stored form, each `h` JSON, each `f` an [`EffectNote`]'s, `w` an [`OutboxProgress`]', and each `o` holds
-//! `[entry, content]`, where `entry` is an [`OutboxEntry`]'s; version 1 wrote two texts in its place.
+//! `[entry, content]`, where `entry` is an [`OutboxEntry`]'s; version 1 wrote two texts in its place. A `k` with a key or a
+//! call holds a [`TransitionAnswer`]'s form, written with the transition; an `x` with a time and the same says when to look
+//! whether it can go.
 
 use std::rc::Rc;
 
-use js_sys::{Array, ArrayBuffer, JsString, Uint8Array};
+use js_sys::{Array, ArrayBuffer, JSON, JsString, Uint8Array};
 use oncekey::{
     answer::{log::log_line, own::GateAnswer, refusal::Refusal},
     decide::{
         outbox::{AfterStep, HandOver, OutboxStep, after_hand_over, after_look, next_step},
-        transition::{OutgoingEffect, TransitionContent, TransitionDecision, decide_transition},
+        transition::{
+            KEY_KEPT, OutgoingEffect, TransitionContent, TransitionDecision, answer_to_keep, decide_repeat,
+            decide_transition, fingerprint_of_transition,
+        },
     },
-    errand::{EntityErrand, Errand, is_handed_over},
-    http::target::split_url,
+    errand::{CALL, EntityErrand, Errand, is_handed_over},
+    http::{date::later_by, target::split_url},
     key::scoped::ScopedKey,
     policy::Machine,
     queue::QUEUE_HOST,
     stored::{
-        entity::{Entity, kept_versions},
+        entity::{Entity, TransitionAnswer, expiry_row, identity_of_row, kept_versions},
         frame::Unreadable,
         outbox::{EffectFate, EffectNote, OutboxEntry, OutboxProgress, told_entry},
         request::StoredRequest,
@@ -81,12 +86,10 @@ impl EntityObject {
         };
         match &order.transition {
             None => self.show_entity(machine, entity.as_ref()).await,
-            Some(name) => {
-                match self.make_transition(machine, &order, name, entity.as_ref(), &content, &request.url())? {
-                    Ok(said) => message::own_response(said),
-                    Err(refusal) => refuse(refusal),
-                }
-            }
+            Some(name) => match self.make_transition(machine, &order, name, entity.as_ref(), &content, request)? {
+                Ok(said) => message::own_response(said),
+                Err(refusal) => refuse(refusal),
+            },
         }
     }
 
@@ -130,7 +133,7 @@ impl EntityObject {
         name: &str,
         entity: Option<&Entity>,
         content: &[u8],
-        url: &str,
+        request: &Request,
     ) -> Result<Result<GateAnswer, Refusal>, Failure> {
         let Some(transition) = machine.transition(name) else {
             return Ok(Err(Refusal::StoreUnavailable));
@@ -139,12 +142,25 @@ impl EntityObject {
             Ok(given) => given,
             Err(refusal) => return Ok(Err(refusal)),
         };
-        let now = now_millis();
-        match decide_transition(&self.gate.policy, machine, transition, &order.id, entity, &given, now) {
-            Err(why) => Ok(Err(Refusal::KeyInvalid(why))),
-            Ok(TransitionDecision::There) => Ok(Ok(GateAnswer::transition(&transition.to, false))),
-            Ok(TransitionDecision::Conflict(refusal)) => Ok(Err(refusal)),
-            Ok(TransitionDecision::Won(won)) => {
+        let (now, policy) = (now_millis(), &self.gate.policy);
+        let call = request.headers().get(CALL)?;
+        let identity = order.key.as_ref().map(ToString::to_string).or(call);
+        let asked = fingerprint_of_transition(policy, name, content);
+        let version = entity.map_or(0, |entity| entity.version);
+        let kept = identity.as_ref().map_or(Ok(None), |identity| self.load_answer(identity))?;
+        let decision = match kept.and_then(|kept| decide_repeat(&kept, version, &asked, now)) {
+            Some(decision) => decision,
+            None => match decide_transition(policy, machine, transition, &order.id, entity, &given, now) {
+                Ok(decision) => decision,
+                Err(why) => return Ok(Err(Refusal::KeyInvalid(why))),
+            },
+        };
+        let told = answer_to_keep(&decision, order.key.is_some(), asked, &transition.to, now);
+        let answer = match decision {
+            TransitionDecision::There => GateAnswer::transition(&transition.to, false),
+            TransitionDecision::Again { state, won } => GateAnswer::transition(&state, won),
+            TransitionDecision::Refuse(refusal) => return Ok(Err(refusal)),
+            TransitionDecision::Won(won) => {
                 let kv = self.storage.kv();
                 let version = won.entity.version;
                 // The alarm first and the entity last: should either fail, what was written before counts for nothing.
@@ -153,7 +169,8 @@ impl EntityObject {
                 }
                 kv.put(&row_name('h', version), &JsValue::from_str(&won.entry))?;
                 if let Some(effect) = &won.effect {
-                    let parts = split_url(url);
+                    let url = request.url();
+                    let parts = split_url(&url);
                     let target = [parts.scheme, "://", parts.host, &effect.path].concat();
                     kv.put(&row_name('o', version), &outbox_row(effect, &target))?;
                 }
@@ -162,9 +179,38 @@ impl EntityObject {
                     kv.delete(&row_name('h', old))?;
                     kv.delete(&row_name('f', old))?;
                 }
-                Ok(Ok(GateAnswer::transition(&won.entity.state, true)))
+                GateAnswer::transition(&won.entity.state, true)
             }
+        };
+        // After the entity: what was not made must not be told.
+        if let (Some(identity), Some(told)) = (identity, told) {
+            self.keep_answer(&identity, &told, version, now)?;
         }
+        Ok(Ok(answer))
+    }
+
+    /// What the caller of a key or call was told.
+    fn load_answer(&self, identity: &str) -> Result<Option<TransitionAnswer>, Failure> {
+        let row = self.storage.kv().get(&["k", identity].concat())?;
+        Ok(row.as_string().and_then(|text| text.parse().ok()))
+    }
+
+    /// Keeps an answer, and lets go of some that are kept no longer.
+    fn keep_answer(&self, identity: &str, told: &TransitionAnswer, version: u32, now: u64) -> Result<(), Failure> {
+        let kv = self.storage.kv();
+        let over = ["{\"start\":\"x\",\"end\":\"", &expiry_row(now, ""), "\",\"limit\":4}"].concat();
+        for row in Array::from(&kv.list(&JSON::parse(&over)?)?).iter() {
+            let row = row.unchecked_into::<Array>().get(0).as_string().unwrap_or_default();
+            let identity = identity_of_row(&row).unwrap_or_default();
+            if self.load_answer(identity)?.is_some_and(|answer| answer.is_kept(version, now)) {
+                self.put_text(&expiry_row(later_by(now, KEY_KEPT), identity), "")?;
+            } else {
+                kv.delete(&["k", identity].concat())?;
+            }
+            kv.delete(&row)?;
+        }
+        self.put_text(&["k", identity].concat(), &told.to_string())?;
+        self.put_text(&expiry_row(told.until, identity), "")
     }
 
     /// The alarm: goes on with the effects. It never fails.

@@ -16,7 +16,7 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     answer::{refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
-    key::caller::CallerDigest,
+    key::{InvalidKey, Key, caller::CallerDigest, scope::Scope, scoped::ScopedKey},
     policy::Policy,
     stored::attempt::Attempt,
 };
@@ -27,6 +27,13 @@ pub const ERRAND: &str = "oncekey-errand";
 
 /// Begins a further word that must be understood.
 const NEEDED: char = '!';
+
+/// Begins the further word that says under which key a transition is made.
+const TRANSITION_KEY: &str = "!key=";
+
+/// The header that tells one call of a transition from another, so that one that the front repeats is known again. It is
+/// no word of the errand: builds that do not know it can do without.
+pub const CALL: &str = "oncekey-call";
 
 /// Begins the further word that says who asks.
 const CALLERS: &str = "!callers=";
@@ -172,6 +179,8 @@ pub struct EntityErrand {
     pub id: String,
     /// The transition to make; without one it is only looked at.
     pub transition: Option<String>,
+    /// The key of the transition, as the entity knows it.
+    pub key: Option<ScopedKey>,
 }
 
 impl EntityErrand {
@@ -184,7 +193,14 @@ impl EntityErrand {
         if is_none || segments.next().is_some() || id.trim().is_empty() || id.len() > LONGEST_ID {
             return None;
         }
-        Some(Self { machine: machine.to_owned(), id, transition: transition.map(str::to_owned) })
+        Some(Self { machine: machine.to_owned(), id, transition: transition.map(str::to_owned), key: None })
+    }
+
+    /// The same under the key of a header, where there is one. It is the entity's own.
+    pub fn with_key(self, header: Option<&str>) -> Result<Self, InvalidKey> {
+        let scope = Scope::of_gate(&[("machine", &self.machine), ("transitions of", &self.id)]);
+        let key = header.map(|header| ScopedKey::derive(&scope, &Key::from_header(header)?)).transpose()?;
+        Ok(Self { key, ..self })
     }
 
     /// Names the entity's object.
@@ -196,7 +212,8 @@ impl EntityErrand {
 impl fmt::Display for EntityErrand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}", escape(&self.machine), escape(&self.id))?;
-        self.transition.as_ref().map_or(Ok(()), |name| write!(out, " {}", escape(name)))
+        self.transition.as_ref().map_or(Ok(()), |name| write!(out, " {}", escape(name)))?;
+        self.key.as_ref().map_or(Ok(()), |key| write!(out, " {TRANSITION_KEY}{key}"))
     }
 }
 
@@ -207,15 +224,18 @@ impl FromStr for EntityErrand {
         let mut words = text.split(' ');
         let (machine, id) = words.next().zip(words.next()).ok_or(NotUnderstood)?;
         let transition = words.next().filter(|name| !name.is_empty());
-        if !are_understood(transition.into_iter().chain(words)) {
+        let (keys, others): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with(TRANSITION_KEY));
+        if !are_understood(transition.into_iter().chain(others)) {
             return Err(NotUnderstood);
         }
+        let read_key = |word: &&str| word.strip_prefix(TRANSITION_KEY)?.parse().ok();
+        let key = keys.first().map(|word| read_key(word).ok_or(NotUnderstood)).transpose()?;
         let read = |word: &str| unescape(word).ok_or(NotUnderstood);
         let transition = transition.map(read).transpose()?;
         if transition.as_ref().is_some_and(|name| name.starts_with(NEEDED)) {
             return Err(NotUnderstood);
         }
-        Ok(Self { machine: read(machine)?, id: read(id)?, transition })
+        Ok(Self { machine: read(machine)?, id: read(id)?, transition, key })
     }
 }
 

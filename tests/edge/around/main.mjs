@@ -117,7 +117,7 @@ export default {
     }
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
     if (key) return env.KEYS.getByName(key).fetch(request);
-    changed ??= { ...env, KEYS: fragile(env.KEYS) };
+    changed ??= { ...env, KEYS: fragile(env.KEYS), MACHINES: fragile(env.MACHINES) };
     const given = request.headers.get("x-env");
     if (given === null) return gate.fetch(request, changed);
     const other = { ...changed, ...JSON.parse(given) };
