@@ -97,11 +97,10 @@ impl EntityObject {
         let Some(entity) = entity else {
             return message::own_response(GateAnswer::entity(&machine.initial, 0, &[]));
         };
-        let kv = self.storage.kv();
         let mut history = Vec::new();
         let mut looks = 0;
         for version in kept_versions(entity.version).rev() {
-            let Some(entry) = kv.get(&row_name('h', version))?.as_string() else {
+            let Some(entry) = self.text(&row_name('h', version))? else {
                 continue;
             };
             let mut note = self.load_note(version)?;
@@ -191,8 +190,7 @@ impl EntityObject {
 
     /// What the caller of a key or call was told.
     fn load_answer(&self, identity: &str) -> Result<Option<TransitionAnswer>, Failure> {
-        let row = self.storage.kv().get(&["k", identity].concat())?;
-        Ok(row.as_string().and_then(|text| text.parse().ok()))
+        Ok(self.text(&["k", identity].concat())?.and_then(|text| text.parse().ok()))
     }
 
     /// Keeps an answer, and lets go of some that are kept no longer.
@@ -296,8 +294,7 @@ impl EntityObject {
 
     /// What is remembered of an effect.
     fn load_note(&self, version: u32) -> Result<Option<EffectNote>, Failure> {
-        let row = self.storage.kv().get(&row_name('f', version))?;
-        Ok(row.as_string().and_then(|text| text.parse().ok()))
+        Ok(self.text(&row_name('f', version))?.and_then(|text| text.parse().ok()))
     }
 
     fn save_note(&self, version: u32, note: &EffectNote) -> Result<(), Failure> {
@@ -305,8 +302,11 @@ impl EntityObject {
     }
 
     fn load_progress(&self) -> Result<OutboxProgress, Failure> {
-        let row = self.storage.kv().get("w")?;
-        Ok(row.as_string().and_then(|text| text.parse().ok()).unwrap_or_default())
+        Ok(self.text("w")?.and_then(|text| text.parse().ok()).unwrap_or_default())
+    }
+
+    fn text(&self, name: &str) -> Result<Option<String>, Failure> {
+        Ok(self.storage.kv().get(name)?.as_string())
     }
 
     fn put_text(&self, name: &str, text: &str) -> Result<(), Failure> {

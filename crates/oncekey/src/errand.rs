@@ -159,11 +159,6 @@ fn read_callers(text: &str) -> Result<Vec<CallerDigest>, NotUnderstood> {
     text.split(',').map(|digest| digest.parse().map_err(|_| NotUnderstood)).collect()
 }
 
-/// Whether further words may be left out of account.
-fn are_understood<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
-    words.all(|word| !word.starts_with(NEEDED))
-}
-
 /// Bytes of an entity's id.
 pub const LONGEST_ID: usize = 255;
 
@@ -224,12 +219,14 @@ impl FromStr for EntityErrand {
         let mut words = text.split(' ');
         let (machine, id) = words.next().zip(words.next()).ok_or(NotUnderstood)?;
         let transition = words.next().filter(|name| !name.is_empty());
-        let (keys, others): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with(TRANSITION_KEY));
-        if !are_understood(transition.into_iter().chain(others)) {
-            return Err(NotUnderstood);
+        let mut key = None;
+        for word in transition.into_iter().chain(words) {
+            match word.strip_prefix(TRANSITION_KEY) {
+                Some(text) => key = Some(text.parse().map_err(|_| NotUnderstood)?),
+                None if word.starts_with(NEEDED) => return Err(NotUnderstood),
+                None => {}
+            }
         }
-        let read_key = |word: &&str| word.strip_prefix(TRANSITION_KEY)?.parse().ok();
-        let key = keys.first().map(|word| read_key(word).ok_or(NotUnderstood)).transpose()?;
         let read = |word: &str| unescape(word).ok_or(NotUnderstood);
         let transition = transition.map(read).transpose()?;
         if transition.as_ref().is_some_and(|name| name.starts_with(NEEDED)) {

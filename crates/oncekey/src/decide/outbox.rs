@@ -12,7 +12,7 @@
 //! | taken | it is waiting |
 //! | failed | again, later; the fifth time it stands aside |
 //! | what is stored of it cannot be read | it stands aside |
-//! | failed, of one that stands aside | again, later, behind the others that do |
+//! | failed, of one that stands aside | again, later, when the others that do have had their turn |
 //!
 //! | look | then |
 //! |---|---|
@@ -89,7 +89,10 @@ pub fn next_step(entity: &Entity, progress: &OutboxProgress) -> OutboxStep {
         let wait = if progress.tries < PATIENT_LOOKS.0 { PATIENT_LOOKS.1 } else { 0 };
         return OutboxStep::Look { version, wait };
     }
-    match entity.pending.get(aside_of(progress)).or_else(|| entity.pending.first()) {
+    let aside = aside_of(progress);
+    // Those that stand aside take turns.
+    let turn = || entity.pending.get(usize::try_from(progress.tries).ok()?.checked_rem(aside)?);
+    match entity.pending.get(aside).or_else(turn) {
         Some(version) => OutboxStep::HandOver { version: *version },
         None => OutboxStep::Rest,
     }
@@ -123,14 +126,10 @@ pub fn after_hand_over(
         }
         HandOver::Failed | HandOver::Unreadable => {}
     }
-    progress.tries = 0;
     if was_aside {
-        // Behind the others that stand aside.
-        if let Some(aside) = entity.pending.get_mut(..aside_of(progress)) {
-            aside.rotate_left(1);
-        }
         return AfterStep::Later(ASIDE);
     }
+    progress.tries = 0;
     progress.aside = progress.aside.saturating_add(1);
     AfterStep::Aside
 }

@@ -73,12 +73,20 @@ pub enum EffectFate {
 impl EffectFate {
     /// Reads what the object of its key says of it.
     pub fn of_peek(peek: &str) -> Option<Self> {
-        let status = || number_at(peek, "status");
-        Some(match text_at(peek, "state")?.as_str() {
-            "running" => Self::Waiting,
-            "completed" => Self::Delivered(status()?),
-            "dead" => Self::Dead(status()),
-            "unknown" => Self::Unknown(status()),
+        Self::at(peek, "state")
+    }
+
+    /// Reads the word at that name, a peek's or a note's, and the status beside it.
+    fn at(json: &str, name: &str) -> Option<Self> {
+        let status = match value_at(json, "status") {
+            Some(value) => Some(value.parse().ok()?),
+            None => None,
+        };
+        Some(match text_at(json, name)?.as_str() {
+            "running" | "waiting" => Self::Waiting,
+            "completed" | "delivered" => Self::Delivered(status?),
+            "dead" => Self::Dead(status),
+            "unknown" => Self::Unknown(status),
             "absent" => Self::Forgotten,
             _ => return None,
         })
@@ -117,14 +125,7 @@ impl FromStr for EffectNote {
     type Err = fmt::Error;
 
     fn from_str(text: &str) -> Result<Self, fmt::Error> {
-        let status = number_at(text, "status");
-        let fate = match text_at(text, "effect").as_deref() {
-            Some("waiting") => EffectFate::Waiting,
-            Some("delivered") => EffectFate::Delivered(status.ok_or(fmt::Error)?),
-            Some("dead") => EffectFate::Dead(status),
-            Some("unknown") => EffectFate::Unknown(status),
-            _ => return Err(fmt::Error),
-        };
+        let fate = EffectFate::at(text, "effect").ok_or(fmt::Error)?;
         Ok(Self { fate, key: text_at(text, "key").and_then(|key| key.parse().ok()) })
     }
 }
@@ -146,15 +147,12 @@ pub fn told_entry(entry: &str, note: Option<&EffectNote>) -> String {
 }
 
 fn text_at(json: &str, name: &str) -> Option<String> {
-    match select(json, &[name.to_owned()]) {
-        Selected::Value(value) => string_value(value),
-        Selected::Nothing | Selected::Twice => None,
-    }
+    string_value(value_at(json, name)?)
 }
 
-fn number_at(json: &str, name: &str) -> Option<u16> {
+fn value_at<'t>(json: &'t str, name: &str) -> Option<&'t str> {
     match select(json, &[name.to_owned()]) {
-        Selected::Value(value) => value.parse().ok(),
+        Selected::Value(value) => Some(value),
         Selected::Nothing | Selected::Twice => None,
     }
 }
