@@ -20,6 +20,7 @@ before(async () => {
   world = await World.start({
     max_content: 4_000_000,
     max_stored: 1000,
+    cors: ["https://shop.example"],
     routes: [
       { path: "/definite/*", mode, unanswered: "hold", keep: "definite" },
       { path: "/held/*", mode, unanswered: "hold", server_error: "hold" },
@@ -120,6 +121,18 @@ describe("accepted", { concurrency: 8 }, () => {
     assert.deepEqual([...new Set(answers.map((answer) => `${answer.status} ${answer.json.id}`))].length, 1);
     assert.equal((await ended(spot)).state, "completed");
     await spot.ran(1);
+  });
+
+  test("the pages of a listed origin may read the answer, and no other's", async () => {
+    for (const [page, allowed] of [["https://shop.example", "https://shop.example"], ["https://evil.example", undefined]]) {
+      const spot = await world.spot("/later");
+      const more = /** @type {[string, string][]} */ ([["Origin", page]]);
+      for (const status of ["queued", "duplicate_ignored"]) {
+        const answer = await spot.post({ more });
+        assert.deepEqual([answer.json.status, answer.one("access-control-allow-origin")], [status, allowed]);
+        assert.equal(/idempotency-status/i.test(answer.one("access-control-expose-headers") ?? ""), allowed !== undefined);
+      }
+    }
   });
 
   test("a key is required, and a well-formed one", async () => {

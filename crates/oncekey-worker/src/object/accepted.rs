@@ -32,6 +32,7 @@ use crate::{
         failure::Failure,
         head, message,
     },
+    refusal::audience_of,
 };
 
 /// Milliseconds after which an alarm that failed rings again.
@@ -43,6 +44,8 @@ impl Object {
         let content = read_request(request).await?;
         let row = self.store.load()?;
         let now = now_millis();
+        let origin = audience_of(&self.gate.policy, &head::negotiation(&request.headers())).allow_origin;
+        let say = |said: GateAnswer| message::own_response(said.opened_to(origin.as_deref()));
         match decide_accept(&row.record(), owner_of(&self.live), attempt, now) {
             AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
@@ -51,9 +54,9 @@ impl Object {
                 self.store.wake_at(now)?;
                 self.store.save_request(&head, record.expires(), &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                message::own_response(GateAnswer::queued(&attempt.scoped_key))
+                say(GateAnswer::queued(&attempt.scoped_key))
             }
-            AcceptDecision::Duplicate => message::own_response(GateAnswer::duplicate(&attempt.scoped_key)),
+            AcceptDecision::Duplicate => say(GateAnswer::duplicate(&attempt.scoped_key)),
             AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }

@@ -4,7 +4,11 @@ use serde::Serialize;
 
 use crate::{
     answer::{peek::PeekState, word::StatusWord},
-    http::{date, fields::STATUS, lines::HeaderLines},
+    http::{
+        date,
+        fields::{EXPOSED, STATUS},
+        lines::HeaderLines,
+    },
     json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
 };
@@ -88,6 +92,25 @@ impl GateAnswer {
     /// 202 `{"status":"duplicate_ignored","id":…}`: the request was accepted before.
     pub fn duplicate(key: &ScopedKey) -> Self {
         accepted_answer("duplicate_ignored", key, StatusWord::Replayed)
+    }
+}
+
+impl GateAnswer {
+    /// The same, open to the pages of a web origin of the policy's `cors`.
+    #[must_use]
+    pub fn opened_to(mut self, origin: Option<&str>) -> Self {
+        open_to_origin(&mut self.lines, origin);
+        self
+    }
+}
+
+/// Lets the pages of a web origin read an answer of the gate's own (Fetch §3.3.2).
+pub fn open_to_origin(lines: &mut HeaderLines, origin: Option<&str>) {
+    if let Some(origin) = origin {
+        lines.push("access-control-allow-origin", origin);
+        lines.push("access-control-allow-credentials", "true");
+        lines.push("access-control-expose-headers", EXPOSED);
+        lines.push("vary", "Origin");
     }
 }
 
