@@ -8,6 +8,9 @@
 //! | entry of an outbox | two texts | bytes |
 //! | entry of a history | JSON, as it is told | the same |
 //!
+//! A text of version 1 is read and written of how far an outbox has come, of what became of an effect (JSON, as it is
+//! told), and of what the caller of a transition was told. Their own rooms know them.
+//!
 //! Content stands beside the forms as it is. Bytes of version 2 have the [frame](crate::stored::frame) in common.
 
 use crate::{
