@@ -8,9 +8,9 @@ use oncekey::{
     stored::{
         attempt::{Attempt, Terms},
         codec::{ENTITY_VERSION, OUTBOX_VERSION, RECORD_VERSION, REQUEST_VERSION},
-        entity::Entity,
+        entity::{Entity, TransitionAnswer},
         frame::{Extension, NEVER, Unreadable},
-        outbox::OutboxEntry,
+        outbox::{EffectFate, EffectNote, OutboxEntry, OutboxProgress},
         record::{
             Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
         },
@@ -283,6 +283,21 @@ fn outbox_entries() {
     for (attempt, request) in [("", texts[1]), (texts[0], ""), (&format!("{} ", texts[0]), texts[1])] {
         assert_eq!(OutboxEntry::decode_v1(attempt, request), Err(Unreadable::default()));
     }
+}
+
+#[test]
+fn texts_beside_an_entity() {
+    let progress = OutboxProgress { waiting: Some(7), tries: 3, aside: 2 };
+    assert_eq!(progress.to_string(), include_str!("../../../../tests/golden/progress-v1.txt"));
+    assert_eq!(include_str!("../../../../tests/golden/progress-v1.txt").parse(), Ok(progress));
+    let key = Some("37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse::<ScopedKey>().unwrap());
+    let note = EffectNote { fate: EffectFate::Dead(Some(404)), key };
+    assert_eq!(note.to_string(), include_str!("../../../../tests/golden/effect-v1.json"));
+    assert_eq!(include_str!("../../../../tests/golden/effect-v1.json").parse(), Ok(note));
+    let fingerprint = PRINTS[0].parse::<Fingerprint>().unwrap();
+    let answer = TransitionAnswer { fingerprint, state: "a bé".to_owned(), won: true, version: 7, until: EXPIRES };
+    assert_eq!(answer.to_string(), include_str!("../../../../tests/golden/answer-v1.txt"));
+    assert_eq!(include_str!("../../../../tests/golden/answer-v1.txt").parse(), Ok(answer));
 }
 
 #[test]
