@@ -9,7 +9,7 @@ use oncekey::client::{
 
 use crate::{
     gate::retention,
-    page::{self, Js, event_time, item, items, mint_uuid, now, to_double, to_integer, to_millis},
+    page::{self, Js, event_time, item, items, mint_key, now, to_double, to_integer, to_millis},
 };
 
 thread_local! {
@@ -78,7 +78,7 @@ pub fn find_or_mint(name: IntentName, content: u64, given: Option<Js>, progress:
     let (key, kept, reason) = match (choice, before) {
         (KeyChoice::Same, Some((key, kept))) => (key, kept, "same"),
         (KeyChoice::Edited, Some((key, kept))) => (key, kept, "edited"),
-        _ => (mint_uuid(), KeptIntent { progress, minted_at: now(), content }, "new"),
+        _ => (mint_key(), KeptIntent { progress, minted_at: now(), content }, "new"),
     };
     Intent { name, key, kept: Some(KeptIntent { progress, ..kept }), reason }
 }

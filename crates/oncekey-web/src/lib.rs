@@ -67,7 +67,7 @@ impl talc::base::binning::Binning for Bins {
     type AvailabilityBitField = u32;
 
     fn size_to_bin(size: usize) -> u32 {
-        size.ilog2()
+        size.checked_ilog2().unwrap_or(0)
     }
 }
 

@@ -3,6 +3,7 @@
 //! A few functions for all members and methods instead of web-sys: a form's control named `action` shadows the form's own
 //! member there, and each of its methods is an import and a wrapper of its own.
 
+use oncekey::key::mint::mint_v4;
 use wasm_bindgen::prelude::{JsValue, wasm_bindgen};
 
 /// Any value of the page.
@@ -65,9 +66,6 @@ extern "C" {
     /// 32 random bits.
     #[wasm_bindgen(js_name = randomBits)]
     pub fn random_bits() -> u32;
-
-    #[wasm_bindgen(js_name = mintUuid)]
-    pub fn mint_uuid() -> Js;
 }
 
 #[wasm_bindgen(module = "/src/platform/listen.mjs")]
@@ -218,6 +216,12 @@ pub fn attribute_or_empty(element: &Js, name: &str) -> String {
 /// A header line of a response or an xhr.
 pub fn answer_header(answer: &Js, name: &str) -> Option<String> {
     answer_header_js(answer, name).as_string()
+}
+
+/// A key that nobody has used or can guess.
+pub fn mint_key() -> Js {
+    let random_byte = |_| u8::try_from(random_bits() >> 24).unwrap_or_default();
+    Js::from(mint_v4(std::array::from_fn(random_byte)).as_str())
 }
 
 /// The items of an array or a list.

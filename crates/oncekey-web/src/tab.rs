@@ -4,7 +4,7 @@ use oncekey::client::tab::{ANSWER_WAIT, is_copied_tab};
 
 use crate::{
     page::{
-        Js, claim_tab_name, forget_all, forget_tab_name, is_top, keep_tab_name, leave_tab_name, mint_uuid,
+        Js, claim_tab_name, forget_all, forget_tab_name, is_top, keep_tab_name, leave_tab_name, mint_key,
         recall_tab_name, to_double,
     },
     tickets::{after_delay, when_settled},
@@ -35,7 +35,7 @@ pub fn name_tab() {
     if is_top() {
         // Nobody waits for it.
         let waiter = |_, _| {
-            let name = mint_uuid();
+            let name = mint_key();
             keep_tab_name(&name);
             claim_tab_name(&name, to_double(ANSWER_WAIT));
         };

@@ -19,7 +19,7 @@ use crate::{
     intent::find_or_mint,
     options::default_retries,
     page::{
-        Js, array_of, call_method1, global_member, member, member_text, member_text_or_empty, mint_uuid, settle_calls,
+        Js, array_of, call_method1, global_member, member, member_text, member_text_or_empty, mint_key, settle_calls,
     },
     subject::Subject,
 };
@@ -67,7 +67,7 @@ pub fn send(request: &Js, body: &Js, options: &Js, call: &Js) -> bool {
         return is_same;
     }
     let calls = array_of(call);
-    let given = if is_named { given.map(Js::from) } else { Some(mint_uuid()) };
+    let given = if is_named { given.map(Js::from) } else { Some(mint_key()) };
     let intent = find_or_mint(name, content, given, Progress::Sent);
     let plan = RetryPlan::of_send(member_text(options, "retry").as_deref(), default_retries().as_deref());
     let attempt = Attempt::first(intent, Js::UNDEFINED, plan);

@@ -1,7 +1,7 @@
 // @ts-check
-// Chance: random bits, and keys nobody has used.
+// Chance: random bits, and keys that nobody has used for where there is no wasm to mint them.
 
 export const randomBits = () => crypto.getRandomValues(new Uint32Array(1))[0];
-/** A UUID of version 4 (RFC 9562 5.4). `crypto.randomUUID` would need a secure context. */
+/** A UUID of version 4 (RFC 9562 5.4) with 120 random bits. `crypto.randomUUID` would need a secure context. */
 export const mintUuid = () =>
-  "10000000-1000-4000-8000-100000000000".replace(/[018]/g, (digit) => (+digit ^ (randomBits() & (15 >> (+digit / 4)))).toString(16));
+  "xxxxxxxx-xxxx-4xxx-8xxx-xxxxxxxxxxxx".replace(/x/g, () => (randomBits() >>> 28).toString(16));

@@ -16,8 +16,9 @@ pub fn to_json(value: &(impl Serialize + ?Sized)) -> String {
 
 /// A text that is JSON already, written as it stands.
 ///
-/// The library's own `RawValue` is made by reading the text once more, and drops the white space around it. Type and
-/// serializer agree on both in the same way, a struct of this one name: the feature `raw_value`.
+/// The library's own `RawValue` is made by reading the text once more, which takes 14 kB of wasm (gzip) and drops the
+/// white space around it. Type and serializer agree in the same way, by a struct of this one name; the test below fails
+/// where a release of the library changes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawJson<'t>(pub(crate) &'t str);
 

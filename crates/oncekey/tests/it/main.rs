@@ -33,3 +33,4 @@ mod reply;
 mod retry;
 mod select;
 mod unreadable;
+mod world;
