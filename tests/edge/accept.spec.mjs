@@ -2,8 +2,9 @@
 // Accepted requests: taken at once, delivered later, once, whatever the origin does and whenever the gate dies.
 
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { field, refused, until, World } from "./gate.mjs";
+import { ADMIN, field, pause, refused, until, World } from "./gate.mjs";
 import { noise } from "./origin.mjs";
 
 /** @typedef {import("./gate.mjs").Spot} Spot */
@@ -19,15 +20,16 @@ before(async () => {
   world = await World.start({
     max_content: 4_000_000,
     max_stored: 1000,
+    cors: ["https://shop.example"],
     routes: [
-      { path: "/definite/*", mode, keep: "definite" },
-      { path: "/held/*", mode, server_error: "hold" },
-      { path: "/kept/*", mode, server_error: "keep" },
+      { path: "/definite/*", mode, unanswered: "hold", keep: "definite" },
+      { path: "/held/*", mode, unanswered: "hold", server_error: "hold" },
+      { path: "/kept/*", mode, unanswered: "hold", server_error: "keep" },
       { path: "/rerun/*", mode, unanswered: "rerun", lease: 2 },
       { path: "/down/*", mode, unanswered: "rerun", lease: 15 },
       { path: "/probe/*", mode, unanswered: PROBE, lease: 3 },
-      { path: "/short/*", mode, retention: 3 },
-      { path: "/later/*", mode, methods: ["POST", "PUT", "DELETE"] },
+      { path: "/short/*", mode, unanswered: "hold", retention: 3 },
+      { path: "/later/*", mode, unanswered: "hold", methods: ["POST", "PUT", "DELETE"] },
     ],
   });
 });
@@ -46,6 +48,17 @@ function ignored(answer, id) {
   assert.deepEqual([answer.status, answer.word], [202, "replayed"], answer.brief);
   assert.deepEqual(answer.json, { status: "duplicate_ignored", id });
 }
+
+/** The operator's requests for a key. @param {string} id */
+const operator = (id) => {
+  /** @type {[string, string][]} */
+  const lines = [["Authorization", `Bearer ${ADMIN}`]];
+  const path = `/.oncekey/keys/${id}`;
+  return {
+    release: () => world.send({ method: "DELETE", path, lines }),
+    deliver: () => world.send({ path: `${path}/deliver`, lines }),
+  };
+};
 
 /** What is remembered once it no longer runs. @param {Spot} spot */
 async function ended(spot) {
@@ -110,6 +123,18 @@ describe("accepted", { concurrency: 8 }, () => {
     await spot.ran(1);
   });
 
+  test("the pages of a listed origin may read the answer, and no other's", async () => {
+    for (const [page, allowed] of [["https://shop.example", "https://shop.example"], ["https://evil.example", undefined]]) {
+      const spot = await world.spot("/later");
+      const more = /** @type {[string, string][]} */ ([["Origin", page]]);
+      for (const status of ["queued", "duplicate_ignored"]) {
+        const answer = await spot.post({ more });
+        assert.deepEqual([answer.json.status, answer.one("access-control-allow-origin")], [status, allowed]);
+        assert.equal(/idempotency-status/i.test(answer.one("access-control-expose-headers") ?? ""), allowed !== undefined);
+      }
+    }
+  });
+
   test("a key is required, and a well-formed one", async () => {
     const spot = await world.spot("/later");
     refused(await spot.post({ key: null }), "key_missing");
@@ -143,9 +168,7 @@ describe("accepted", { concurrency: 8 }, () => {
 
   test("an id releases what has ended, and nothing before", async () => {
     const spot = await world.spot("/later", { held: true });
-    const id = queued(await spot.post());
-    const release = () =>
-      world.send({ method: "DELETE", path: `/.oncekey/keys/${id}`, lines: [["Authorization", "Bearer an operator's secret"]] });
+    const { release } = operator(queued(await spot.post()));
     await spot.arrived();
     assert.equal((await release()).status, 409);
     await spot.open();
@@ -166,15 +189,16 @@ const TABLE = [
   ["/later", [{ status: 521 }, { status: 530 }, { status: 200 }], "completed 200", 3],
   ["/later", [{ status: 500 }, { status: 204, content: "" }], "completed 204", 2],
   ["/later", [{ status: 401 }, {}], "completed 201", 2],
-  ["/later", [{ status: 404 }], "absent", 1],
-  ["/definite", [{ status: 404 }], "completed 404", 1],
-  ["/later", [{ status: 307, lines: [["Location", "/x"]] }], "absent", 1],
-  ["/definite", [{ status: 308, lines: [["Location", "/x"]] }], "absent", 1],
-  ["/held", [{ status: 500 }], "unknown", 1],
+  ["/later", [{ status: 404 }], "dead 404", 1],
+  ["/definite", [{ status: 404 }], "dead 404", 1],
+  ["/rerun", [{ status: 422 }], "dead 422", 1],
+  ["/later", [{ status: 307, lines: [["Location", "/x"]] }], "dead 307", 1],
+  ["/definite", [{ status: 308, lines: [["Location", "/x"]] }], "dead 308", 1],
+  ["/held", [{ status: 500 }], "unknown 500", 1],
   ["/kept", [{ status: 500 }], "completed 500", 1],
   ["/later", [{ cut: "before" }], "unknown", 1],
-  ["/later", [{ status: 504 }], "unknown", 1],
-  ["/later", [{ cut: "content", content: "abcdef" }], "unknown", 1],
+  ["/later", [{ status: 504 }], "unknown 504", 1],
+  ["/later", [{ cut: "content", content: "abcdef" }], "unknown 201", 1],
   ["/rerun", [{ cut: "before" }, { status: 502 }, { cut: "head" }, {}], "completed 201", 4],
   ["/rerun", [{ cut: "hang" }, {}], "completed 201", 2],
   ["/rerun", [{ status: 404, cut: "content", content: "abcdef" }, {}], "completed 201", 2],
@@ -191,11 +215,10 @@ describe("what comes of a delivery", { concurrency: 8 }, () => {
       await spot.ran(deliveries);
       const keys = new Set(await Promise.all(Array.from({ length: deliveries }, (_, at) => spot.scoped(at))));
       assert.deepEqual([...keys], [id]);
-      if (state !== "absent") {
-        ignored(await spot.post(), id);
-        refused(await spot.post({ content: "{}" }), "idempotency_key_reused");
-        await spot.ran(deliveries);
-      }
+      if (state.startsWith("completed")) ignored(await spot.post(), id);
+      else refused(await spot.post(), "outcome_unknown");
+      refused(await spot.post({ content: "{}" }), "idempotency_key_reused");
+      await spot.ran(deliveries);
     });
   }
 
@@ -221,9 +244,9 @@ describe("what comes of a delivery", { concurrency: 8 }, () => {
 
   test("retries run out with the retention, then it is forgotten", async () => {
     const spot = await world.spot("/short", { status: 503 });
-    const id = queued(await spot.post());
-    assert.equal((await ended(spot)).state, "unknown");
-    ignored(await spot.post(), id);
+    queued(await spot.post());
+    assert.equal((await ended(spot)).state, "dead");
+    refused(await spot.post(), "outcome_unknown");
     const tries = await spot.effects();
     assert.ok(tries >= 2, `${tries} deliveries`);
     await until(async () => (await spot.peek()).json.state === "absent", "forgotten");
@@ -231,12 +254,98 @@ describe("what comes of a delivery", { concurrency: 8 }, () => {
   });
 });
 
-/** The scoped key that a spot's key will have: what the caller's other path of the same key has. @param {Spot} spot */
+describe("what is dead or of unknown fate is not lost", { concurrency: 8 }, () => {
+  /** How it ends, and with what state. @type {[string, string, import("./origin.mjs").Step[], string][]} */
+  const ENDS = [
+    ["declined", "/later", [{ status: 404, content: "a deploy is under way" }, {}], "dead 404"],
+    ["sent elsewhere", "/definite", [{ status: 307, lines: [["Location", "/x"]] }, {}], "dead 307"],
+    ["without an answer", "/later", [{ cut: "before" }, {}], "unknown"],
+    ["of an ambiguous answer", "/held", [{ status: 500 }, {}], "unknown 500"],
+  ];
+  for (const [name, route, steps, state] of ENDS) {
+    test(`${name}: the operator has it delivered once more, as it was sent`, async () => {
+      const spot = await world.spot(route, ...steps);
+      const change = { content: '{"n": 1.0}', more: /** @type {[string, string][]} */ ([["X-Hook", "sig=1"]]) };
+      const id = queued(await spot.post(change));
+      const found = await ended(spot);
+      assert.equal(found.status ? `${found.state} ${found.status}` : found.state, state);
+      assert.ok(Date.parse(found.expires) > Date.now() + 80_000_000, found.expires);
+      await pause(1500);
+      await spot.ran(1);
+      const again = await operator(id).deliver();
+      assert.deepEqual([again.status, again.json], [202, { status: "queued", id }]);
+      assert.deepEqual([(await ended(spot)).state, (await ended(spot)).status], ["completed", 201]);
+      ignored(await spot.post(change), id);
+      const seen = await spot.seen();
+      const [first, second] = seen.map(({ content, lines }) => [content, lines.filter(([line]) => /^(x-|idem|auth|content)/i.test(line))]);
+      assert.deepEqual(second, first);
+      await spot.ran(2);
+      assert.equal((await operator(id).deliver()).status, 409);
+    });
+  }
+
+  test("it goes on being tried after that, and its refusals are counted anew", async () => {
+    const spot = await world.spot("/later", { status: 422 }, { status: 503 }, { status: 401 }, {});
+    const id = queued(await spot.post());
+    assert.equal((await ended(spot)).state, "dead");
+    assert.equal((await operator(id).deliver()).status, 202);
+    assert.equal((await ended(spot)).state, "completed");
+    await spot.ran(4);
+  });
+
+  test("nothing else is delivered by the operator", async () => {
+    const held = await world.spot("/later", { held: true });
+    const id = queued(await held.post());
+    await held.arrived();
+    const problem = await operator(id).deliver();
+    assert.deepEqual([problem.status, problem.json.code], [409, "not_deliverable"]);
+    await held.open();
+    await ended(held);
+    await held.ran(1);
+    const absent = await operator("a".repeat(43)).deliver();
+    assert.deepEqual([absent.status, absent.json.code], [404, "nothing_remembered"]);
+    assert.equal((await operator("none").deliver()).status, 404);
+    const path = `/.oncekey/keys/${id}/deliver`;
+    assert.equal((await world.send({ path, lines: [["Authorization", "Bearer another"]] })).status, 401);
+    const asked = await world.send({ method: "GET", path, lines: [["Authorization", `Bearer ${ADMIN}`]] });
+    assert.deepEqual([asked.status, asked.one("allow")], [405, "POST"]);
+  });
+
+  for (const status of [401, 403, 407, 425]) {
+    test(`${status} is tried again at most five times, and then dead`, async () => {
+      const spot = await world.spot("/later", { status });
+      queued(await spot.post());
+      const found = await ended(spot);
+      assert.deepEqual([found.state, found.status], ["dead", status]);
+      await spot.ran(6);
+    });
+  }
+
+  test("what waits is ended by the operator, and nothing of it is delivered any more", async () => {
+    const spot = await world.spot("/later", { status: 503, lines: [["Retry-After", "2"]] }, {});
+    const { release } = operator(queued(await spot.post()));
+    await spot.arrived();
+    await until(async () => (await release()).status === 204, "the delivery has ended");
+    assert.equal((await spot.peek()).json.state, "absent");
+    await pause(4000);
+    await spot.ran(1);
+  });
+
+  test("each end has a line in the log, with all of the key", async () => {
+    const spot = await world.spot("/later", { status: 410 });
+    const id = queued(await spot.post());
+    await ended(spot);
+    await until(() => world.gate.output.includes(`{"oncekey":"dead","key":"${id}","status":410}`), "the line");
+  });
+});
+
+/** The scoped key that a spot's key will have: what the caller's other path of the same key had. @param {Spot} spot */
 async function expected(spot) {
   const path = spot.path.replace("/probe/", "/later/first/");
   await world.origin.plan(path, { status: 404 });
   const id = queued(await spot.post({ path }));
   await ended(spot);
+  assert.equal((await operator(id).release()).status, 204);
   return id;
 }
 
@@ -262,8 +371,8 @@ describe("the gate dies", () => {
 
     // Nobody can know what became of it: said at once, and not run again.
     assert.equal((await held.peek()).json.state, "unknown");
-    for (const [at, spot] of spots.entries()) ignored(await spot.post(), ids[at]);
-    ignored(await last.post(), id);
+    refused(await held.post(), "outcome_unknown");
+    for (const [at, spot] of spots.entries()) if (spot !== held) ignored(await spot.post(), ids[at]);
     const states = await Promise.all([...spots, last].map(async (spot) => (await ended(spot)).state));
     const fate = states.pop();
     assert.deepEqual(states, ["completed", "completed", "unknown", "completed", "completed", "completed"]);
@@ -288,5 +397,25 @@ describe("the gate dies", () => {
     assert.deepEqual(await Promise.all(spots.map((spot) => spot.effects())), Array(200).fill(1));
     assert.deepEqual(await Promise.all(spots.map((spot) => spot.scoped())), ids);
     for (const [at, spot] of spots.entries()) ignored(await spot.post(), ids[at]);
+  });
+});
+
+describe("a policy that changes", () => {
+  test("the terms are those of the moment in which it was accepted", async () => {
+    const spot = await world.spot("/later", { status: 503, lines: [["Retry-After", "6"]] }, { cut: "before" }, {});
+    const id = queued(await spot.post());
+    await spot.arrived();
+    await world.gate.stop();
+    const before = readFileSync(world.gate.config, "utf8");
+    writeFileSync(world.gate.config, JSON.stringify({ routes: [{ path: "/*", mode: "accept", unanswered: "rerun" }] }));
+    await world.gate.start();
+    assert.equal((await ended(spot)).state, "unknown", "it was accepted with hold");
+    refused(await spot.post(), "outcome_unknown");
+    await spot.ran(2);
+    assert.equal((await operator(id).deliver()).status, 202);
+    assert.equal((await ended(spot)).state, "completed");
+    await world.gate.stop();
+    writeFileSync(world.gate.config, before);
+    await world.gate.start();
   });
 });

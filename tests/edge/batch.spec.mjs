@@ -6,19 +6,22 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { bytes, Wire } from "./client.mjs";
-import { field, refused, World } from "./gate.mjs";
+import { field, pause, refused, World } from "./gate.mjs";
 
 /** @typedef {import("./gate.mjs").Change} Change */
-/** @typedef {{ status: number, idempotency_status: string, body: any, encoding?: string, retry_after?: number, omitted?: boolean }} Told */
+/** @typedef {{ status: number, idempotency_status: string, body: any, encoding?: string, location?: string, retry_after?: number, omitted?: boolean }} Told */
+
+const PAGE = "https://shop.example";
 
 /** @type {World} */
 let world;
 before(async () => {
   const batch = { mode: "batch", items: "/items", item_key: "/idempotency_key" };
-  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held", "away", "hung"];
+  const paths = ["orders", "many", "six", "pair", "kinds", "later", "big", "fail", "held", "away", "hung", "gone", "page"];
   world = await World.start({
     max_content: 2_000_000,
     max_stored: 100_000,
+    cors: [PAGE],
     routes: [
       ...paths.map((path) => ({ ...batch, path: `/batch/${path}`, item_path: `/${path}`, ignore: ["/at"] })),
       { ...batch, path: "/batch/root", items: "", item_key: "/meta/0/key", item_path: "/root?by=batch" },
@@ -160,6 +163,30 @@ describe("batches", () => {
     wire.socket.destroy();
   });
 
+  test("a caller that hangs up stops what has not begun; sent again, the batch goes on", async () => {
+    // The first never ends, so that nothing is written of those behind it.
+    await world.origin.plan("/gone", { cut: "hang" }, { held: true });
+    const list = orders(20);
+    const wire = await Wire.open(world.gate.port);
+    const lines = /** @type {[string, string][]} */ ([["Authorization", "Bearer ann"], ["Content-Type", "application/json"]]);
+    wire.write(bytes({ path: "/batch/gone", content: JSON.stringify({ items: list }), lines }));
+    await world.origin.arrived("/gone", 6);
+    wire.drop();
+    await pause(1000);
+    for (let done = 0; done < 5; done++) await world.origin.open("/gone");
+    await pause(1000);
+    assert.equal(await world.origin.effects("/gone"), 6);
+    await world.origin.plan("/gone", {});
+    const told = words(await items("gone", { items: list }));
+    assert.deepEqual(told, ["409 in-progress", ...Array(5).fill("201 replayed"), ...Array(14).fill("201 executed")]);
+    assert.equal(await world.origin.effects("/gone"), 20);
+  });
+
+  test("the pages of a listed origin may read it, and no other's", async () => {
+    const allowed = async (/** @type {string} */ page) => (await post("page", { items: orders(1) }, { more: [["Origin", page]] })).one("access-control-allow-origin");
+    assert.deepEqual([await allowed(PAGE), await allowed("https://evil.example")], [PAGE, undefined]);
+  });
+
   test("an item without a key, or with a bad one, is a 400 of its own", async () => {
     const [good] = orders(1);
     const bad = [{ n: 1 }, { idempotency_key: 5 }, { idempotency_key: " " }, { idempotency_key: "x".repeat(256) }, 7, null, []];
@@ -224,6 +251,7 @@ describe("batches", () => {
     }
     const kept = [301, 302, 303].flatMap((status) => [`${status} executed`, `${status} replayed`]);
     assert.deepEqual(words(told), kept);
+    assert.ok(told.every(({ location }) => location === "/elsewhere"), JSON.stringify(told));
     const [order] = orders(1);
     const sent = async () => words(await items("away", { items: [order] }))[0];
     const heard = [await sent(), await sent(), await sent(), await sent()];
@@ -307,5 +335,27 @@ test("at the platform's limit of calls the rest is 503 each, and sent again it g
     assert.equal(await limited.origin.effects("/limited"), 100);
   } finally {
     await limited.end();
+  }
+});
+
+test("what a batch does not get to is a 503 of its own, and runs when it is sent again", async () => {
+  const around = fileURLToPath(new URL("around", import.meta.url));
+  const routes = [{ path: "/batch", mode: "batch", items: "/items", item_key: "/idempotency_key", item_path: "/orders" }];
+  const other = await World.start({ routes }, { ONCEKEY_AROUND: around });
+  try {
+    const list = orders(5);
+    const lines = /** @type {[string, string][]} */ ([["Authorization", "Bearer ann"], ["Content-Type", "application/json"]]);
+    const sent = async (/** @type {[string, string][]} */ ...more) => {
+      const answer = await other.send({ path: "/batch", content: JSON.stringify({ items: list }), lines: [...lines, ...more] });
+      return /** @type {Told[]} */ (answer.json.items);
+    };
+    // Three calls to objects fail, as they do where the platform allows no more of them.
+    const told = await sent(["x-calls", `${randomUUID()} o o o`]);
+    assert.deepEqual(words(told), [...Array(3).fill("503 refused"), ...Array(2).fill("201 executed")]);
+    assert.ok(told.slice(0, 3).every(({ body, retry_after }) => body.code === "store_unavailable" && retry_after === 2));
+    assert.deepEqual(words(await sent()), [...Array(3).fill("201 executed"), ...Array(2).fill("201 replayed")]);
+    assert.equal(await other.origin.effects("/orders"), 5);
+  } finally {
+    await other.end();
   }
 });

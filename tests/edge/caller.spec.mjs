@@ -15,7 +15,7 @@ let world;
 before(async () => {
   world = await World.start({
     routes: [
-      { path: "/later/*", mode: "accept" },
+      { path: "/later/*", mode: "accept", unanswered: "hold" },
       { path: "/wait/*", wait: 20 },
       { path: "/all", mode: "batch", items: "", item_key: "/idempotency_key", item_path: "/each" },
       { path: "/*" },

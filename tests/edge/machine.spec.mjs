@@ -11,7 +11,7 @@ const SERVICE = "a backend's secret";
 const POLICY = {
   routes: [
     { path: "/payouts/rerun", unanswered: "rerun", lease: 2 },
-    { path: "/held/*", unanswered: "hold" },
+    { path: "/*", unanswered: "hold" },
   ],
   machines: {
     refund: {

@@ -52,6 +52,30 @@ describe("a wrong policy", { concurrency: 4 }, () => {
   wrong('{"field":"a","field":"b"}', "/field");
 });
 
+describe("what the lack of an answer means has no default", { concurrency: 3 }, () => {
+  const machine = { initial: "a", transitions: { go: { from: ["a"], to: "b", effect: "/fx" } } };
+  /** @type {[string, object, string][]} */
+  const policies = [
+    ["in accept mode", { routes: [{ path: "/a", mode: "accept" }] }, "/routes/0/unanswered: the member is missing: what the lack"],
+    ["of a queue", { queues: { mail: { path: "/m" } } }, "/queues/mail/unanswered: the member is missing: what the lack"],
+    ["of an effect", { machines: { m: machine } }, '/machines/m/transitions/go/effect: expected a path whose route says "unanswered"'],
+  ];
+  for (const [name, policy, said] of policies) {
+    test(name, async () => {
+      const gate = new Gate("http://127.0.0.1:9", policy);
+      try {
+        gate.port = 20_000;
+        const { exit, ready } = gate.launch();
+        const code = await Promise.race([exit, ready.then(() => "ready")]);
+        assert.ok(typeof code === "number" && code > 0, `${code}: ${gate.output}`);
+        assert.ok(gate.output.includes(said), gate.output);
+      } finally {
+        await gate.end();
+      }
+    });
+  }
+});
+
 describe("other names, scope and limits", { concurrency: 4 }, () => {
   const CONTENT = 500;
   const STORED = 900;

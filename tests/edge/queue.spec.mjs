@@ -13,12 +13,12 @@ import { field, until, World } from "./gate.mjs";
 let world;
 before(async () => {
   const queues = {
-    mail: { path: "/mail", key: "/event_id" },
-    ids: { path: "/ids" },
-    deep: { path: "/deep?by=queue", key: "/a/0/k" },
+    mail: { path: "/mail", key: "/event_id", unanswered: "hold" },
+    ids: { path: "/ids", unanswered: "hold" },
+    deep: { path: "/deep?by=queue", key: "/a/0/k", unanswered: "hold" },
     rerun: { path: "/rerun", unanswered: "rerun", lease: 2 },
     probe: { path: "/probe", unanswered: { probe: "/lookup/{key}" } },
-    hang: { path: "/hang", lease: 2 },
+    hang: { path: "/hang", unanswered: "hold", lease: 2 },
   };
   world = await World.start({ queues }, {}, undefined, true);
 });

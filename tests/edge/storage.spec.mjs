@@ -165,7 +165,7 @@ describe("an accepted request of a later version", { concurrency: false }, () =>
   /** @type {World} */
   let world;
   before(async () => {
-    world = await World.start({ routes: [{ path: "/*", mode: "accept" }] }, AROUND);
+    world = await World.start({ routes: [{ path: "/*", mode: "accept", unanswered: "hold" }] }, AROUND);
   });
   after(() => world?.end());
 

@@ -25,7 +25,7 @@ const POLICY = {
     { path: "/batch/*", mode: "batch", items: "/items", item_key: "/idempotency_key", item_path: "/orders" },
     { path: "/*", unanswered: "hold" },
   ],
-  queues: { mail: { path: "/mail", key: "/event_id" } },
+  queues: { mail: { path: "/mail", key: "/event_id", unanswered: "hold" } },
   machines: {
     refund: {
       initial: "pending",
@@ -239,6 +239,31 @@ for (const [front, objects] of /** @type {[Build, Build][]} */ ([["old", "new"],
       meeting.tell("another", conflict, await meeting.effects("/payouts", id));
       assert.equal((await meeting.look(id)).json.version, 1);
       assert.equal(await meeting.effects("/payouts", id), 1);
+    });
+
+    test("a transition under a key, and a delivery by the operator", async () => {
+      const id = randomUUID();
+      const keyed = () => meeting.move(`${id}/approve`, [["Idempotency-Key", `"${id}"`]]);
+      const spot = await meeting.world.spot("/later", { status: 422 }, {});
+      const { id: key } = (await spot.post()).json;
+      await meeting.ended(spot);
+      const deliver = () => meeting.world.send({ path: `/.oncekey/keys/${key}/deliver`, lines: BEARER });
+      const [answer, delivered] = [await keyed(), await deliver()];
+      meeting.tell("transition under a key", answer, await meeting.effects("/payouts", id));
+      meeting.tell("delivery by the operator", delivered, await spot.effects());
+      if (front === "new" && objects === "old") {
+        // What an object cannot honour it does not make.
+        unavailable(answer);
+        unavailable(delivered);
+        assert.equal((await meeting.look(id)).json.version, 0);
+        return;
+      }
+      assert.deepEqual(answer.json, { state: "approved", won: true }, answer.brief);
+      assert.deepEqual((await keyed()).json, { state: "approved", won: front === "new" });
+      if (front === "new") {
+        assert.equal(delivered.status, 202);
+        assert.equal(await meeting.ended(spot), "completed");
+      }
     });
 
     test("a batch's item and a queue's message", async () => {

@@ -13,7 +13,7 @@ const everything: Policy = {
   cors: ["https://shop.example"],
   routes: [
     {},
-    { path: "/payments/*", methods: ["POST"], require: true, keep: "definite", server_error: "hold", mode: "accept" },
+    { path: "/payments/*", methods: ["POST"], require: true, keep: "definite", server_error: "hold", mode: "accept", unanswered: "hold" },
     { unanswered: { probe: "/lookup/{key}" }, lease: 60, patience: 25, wait: 0, retention: 86400, ignore: ["/a"] },
     { mode: "batch", items: "", item_key: "/idempotency_key", item_path: "/orders", unanswered: "rerun" },
   ],
@@ -61,7 +61,9 @@ export const wrongRoutes: Route[] = [
   // @ts-expect-error members of a batch elsewhere
   { items: "/i" },
   // @ts-expect-error members of a batch elsewhere
-  { mode: "accept", item_path: "/p" },
+  { mode: "accept", unanswered: "hold", item_path: "/p" },
+  // @ts-expect-error accept without a word on silence
+  { mode: "accept" },
   // @ts-expect-error a probe without the key
   { unanswered: { probe: "/lookup" } },
   // @ts-expect-error a probe without its path
@@ -69,7 +71,10 @@ export const wrongRoutes: Route[] = [
 ];
 
 // @ts-expect-error a queue without its path
-export const wrongQueue: Queue = { lease: 5 };
+export const wrongQueue: Queue = { lease: 5, unanswered: "hold" };
+
+// @ts-expect-error a queue without a word on silence
+export const silentQueue: Queue = { path: "/jobs/mail" };
 
 // @ts-expect-error a machine without its transitions
 export const wrongMachine: Machine = { initial: "pending" };

@@ -24,6 +24,7 @@ use crate::{
 pub struct ItemAnswer {
     pub status: u16,
     pub word: String,
+    pub location: Option<String>,
     /// Milliseconds that it asks to wait, 0 for none.
     pub retry_after: u64,
     /// The content, where it was asked for and is not too large.
@@ -108,6 +109,7 @@ async fn exchange_item(
         call_key_object(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
     let headers = answer.headers();
     let retry_after = clock::retry_after(headers.get("retry-after").ok()?.as_deref(), now_millis());
+    let location = headers.get("location").ok()?;
     let word = headers.get("idempotency-status").ok()?.unwrap_or_default();
     if limit > 0 && head::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
         answer = message::without_coding(&answer).ok()?;
@@ -117,5 +119,5 @@ async fn exchange_item(
         Some(body) => read_within(&body, limit, true).await.ok()?,
         None => Some(Vec::new()),
     };
-    Some(ItemAnswer { status: answer.status(), word, retry_after, content })
+    Some(ItemAnswer { status: answer.status(), word, location, retry_after, content })
 }

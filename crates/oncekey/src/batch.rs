@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{
+        own::open_to_origin,
         refusal::Refusal,
         word::{BypassReason, StatusWord},
     },
@@ -223,20 +224,27 @@ pub fn items_of<'t>(
     }
 }
 
-/// The head of a batch's answer, 207 (RFC 4918 §13).
-pub fn batch_head() -> HeaderLines {
+/// The head of a batch's answer, 207 (RFC 4918 §13). `origin`: the web origin whose pages may read it.
+pub fn batch_head(origin: Option<&str>) -> HeaderLines {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, StatusWord::Bypassed(BypassReason::Batch).as_str());
+    open_to_origin(&mut lines, origin);
     lines
 }
 
-/// An item's answer: status, word, seconds to wait where it says so, and content; `None` where that was too large.
+/// An item's answer: status, word, location and seconds to wait where it says so, and content; `None` where that was too large.
 ///
 /// JSON that any reader can take stands as it came; other content is a base64 string (RFC 4648 §4), and the item says
 /// so.
-pub fn item_answer(status: u16, word: &str, retry_after: Option<u64>, content: Option<&[u8]>) -> String {
+pub fn item_answer(
+    status: u16,
+    word: &str,
+    location: Option<&str>,
+    retry_after: Option<u64>,
+    content: Option<&[u8]>,
+) -> String {
     let (body, encoding, omitted) = match content {
         None => (None, None, Some(true)),
         Some([]) if has_no_content(status) => (None, None, None),
@@ -245,13 +253,15 @@ pub fn item_answer(status: u16, word: &str, retry_after: Option<u64>, content: O
             _ => (Some(ItemBody::Base64(base64(content))), Some("base64"), None),
         },
     };
-    to_json(&ItemAnswer { status, idempotency_status: word, retry_after, body, encoding, omitted })
+    to_json(&ItemAnswer { status, idempotency_status: word, location, retry_after, body, encoding, omitted })
 }
 
 #[derive(Serialize)]
 struct ItemAnswer<'a> {
     status: u16,
     idempotency_status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    location: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     retry_after: Option<u64>,
     body: Option<ItemBody<'a>>,

@@ -16,7 +16,7 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     answer::{refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
-    key::caller::CallerDigest,
+    key::{InvalidKey, Key, caller::CallerDigest, scope::Scope, scoped::ScopedKey},
     policy::Policy,
     stored::attempt::Attempt,
 };
@@ -27,6 +27,13 @@ pub const ERRAND: &str = "oncekey-errand";
 
 /// Begins a further word that must be understood.
 const NEEDED: char = '!';
+
+/// Begins the further word that says under which key a transition is made.
+const TRANSITION_KEY: &str = "!key=";
+
+/// The header that tells one call of a transition from another, so that one that the front repeats is known again. It is
+/// no word of the errand: builds that do not know it can do without.
+pub const CALL: &str = "oncekey-call";
 
 /// Begins the further word that says who asks.
 const CALLERS: &str = "!callers=";
@@ -70,6 +77,8 @@ pub enum Errand {
     },
     /// Forget the key, unless its request runs.
     Release,
+    /// Deliver once more what was accepted and is dead or of unknown fate.
+    Deliver,
 }
 
 /// The longest that a peek may wait, in seconds.
@@ -82,6 +91,7 @@ impl fmt::Display for Errand {
             Self::Accept(attempt) => write!(out, "accept {attempt}")?,
             Self::Peek { wait, .. } => write!(out, "peek {wait}")?,
             Self::Release => out.write_str("release")?,
+            Self::Deliver => out.write_str("deliver")?,
         }
         let Some(callers) = self.callers() else {
             return Ok(());
@@ -99,7 +109,7 @@ impl Errand {
         match self {
             Self::Attempt(attempt) | Self::Accept(attempt) => attempt.callers.as_deref(),
             Self::Peek { callers, .. } => callers.as_deref(),
-            Self::Release => None,
+            Self::Release | Self::Deliver => None,
         }
     }
 }
@@ -111,7 +121,7 @@ impl Errand {
 /// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30, callers: None }));
 /// assert_eq!("peek 30 !callers=".parse(), Ok(Errand::Peek { wait: 30, callers: Some(Vec::new()) }));
 /// assert_eq!("peek 30 !as=operator".parse::<Errand>(), Err(NotUnderstood));
-/// assert_eq!("deliver".parse::<Errand>(), Err(NotUnderstood));
+/// assert_eq!("remember".parse::<Errand>(), Err(NotUnderstood));
 /// ```
 impl FromStr for Errand {
     type Err = NotUnderstood;
@@ -125,6 +135,7 @@ impl FromStr for Errand {
                 words.next().and_then(|wait| wait.parse().ok()).map(|wait| Self::Peek { wait, callers: None })
             }
             Some("release") => Some(Self::Release),
+            Some("deliver") => Some(Self::Deliver),
             _ => None,
         };
         let mut errand = errand.ok_or(NotUnderstood)?;
@@ -134,7 +145,7 @@ impl FromStr for Errand {
                 (Self::Attempt(attempt) | Self::Accept(attempt), Some(said)) => attempt.callers = Some(said),
                 (Self::Peek { callers, .. }, Some(said)) => *callers = Some(said),
                 (_, None) if !word.starts_with(NEEDED) => {}
-                (_, None) | (Self::Release, Some(_)) => return Err(NotUnderstood),
+                (_, None) | (Self::Release | Self::Deliver, Some(_)) => return Err(NotUnderstood),
             }
         }
         Ok(errand)
@@ -146,11 +157,6 @@ fn read_callers(text: &str) -> Result<Vec<CallerDigest>, NotUnderstood> {
         return Ok(Vec::new());
     }
     text.split(',').map(|digest| digest.parse().map_err(|_| NotUnderstood)).collect()
-}
-
-/// Whether further words may be left out of account.
-fn are_understood<'a>(mut words: impl Iterator<Item = &'a str>) -> bool {
-    words.all(|word| !word.starts_with(NEEDED))
 }
 
 /// Bytes of an entity's id.
@@ -168,6 +174,8 @@ pub struct EntityErrand {
     pub id: String,
     /// The transition to make; without one it is only looked at.
     pub transition: Option<String>,
+    /// The key of the transition, as the entity knows it.
+    pub key: Option<ScopedKey>,
 }
 
 impl EntityErrand {
@@ -180,7 +188,14 @@ impl EntityErrand {
         if is_none || segments.next().is_some() || id.trim().is_empty() || id.len() > LONGEST_ID {
             return None;
         }
-        Some(Self { machine: machine.to_owned(), id, transition: transition.map(str::to_owned) })
+        Some(Self { machine: machine.to_owned(), id, transition: transition.map(str::to_owned), key: None })
+    }
+
+    /// The same under the key of a header, where there is one. It is the entity's own.
+    pub fn with_key(self, header: Option<&str>) -> Result<Self, InvalidKey> {
+        let scope = Scope::of_gate(&[("machine", &self.machine), ("transitions of", &self.id)]);
+        let key = header.map(|header| ScopedKey::derive(&scope, &Key::from_header(header)?)).transpose()?;
+        Ok(Self { key, ..self })
     }
 
     /// Names the entity's object.
@@ -192,7 +207,8 @@ impl EntityErrand {
 impl fmt::Display for EntityErrand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{} {}", escape(&self.machine), escape(&self.id))?;
-        self.transition.as_ref().map_or(Ok(()), |name| write!(out, " {}", escape(name)))
+        self.transition.as_ref().map_or(Ok(()), |name| write!(out, " {}", escape(name)))?;
+        self.key.as_ref().map_or(Ok(()), |key| write!(out, " {TRANSITION_KEY}{key}"))
     }
 }
 
@@ -203,15 +219,20 @@ impl FromStr for EntityErrand {
         let mut words = text.split(' ');
         let (machine, id) = words.next().zip(words.next()).ok_or(NotUnderstood)?;
         let transition = words.next().filter(|name| !name.is_empty());
-        if !are_understood(transition.into_iter().chain(words)) {
-            return Err(NotUnderstood);
+        let mut key = None;
+        for word in transition.into_iter().chain(words) {
+            match word.strip_prefix(TRANSITION_KEY) {
+                Some(text) => key = Some(text.parse().map_err(|_| NotUnderstood)?),
+                None if word.starts_with(NEEDED) => return Err(NotUnderstood),
+                None => {}
+            }
         }
         let read = |word: &str| unescape(word).ok_or(NotUnderstood);
         let transition = transition.map(read).transpose()?;
         if transition.as_ref().is_some_and(|name| name.starts_with(NEEDED)) {
             return Err(NotUnderstood);
         }
-        Ok(Self { machine: read(machine)?, id: read(id)?, transition })
+        Ok(Self { machine: read(machine)?, id: read(id)?, transition, key })
     }
 }
 
@@ -223,8 +244,8 @@ impl Policy {
     }
 }
 
-/// Whether an object has an accepted request for good: it said so, or that it has another one under the key, which
-/// only an earlier version can have made of the same effect.
+/// Whether an object has an accepted request for good: it said so, or that the request is dead or of unknown fate, or that
+/// it has another one under the key, which only an earlier version can have made of the same effect.
 pub fn is_handed_over(status: u16) -> bool {
-    matches!(status, 202 | 422)
+    matches!(status, 202 | 409 | 422)
 }

@@ -115,6 +115,9 @@
 //! | space | the keys of one caller, or of the gate's own, that no other key meets |
 //! | extension | what a newer build adds to a form without a new version |
 //! | survive | of a number: to be the value of a double's shortest text, so that a canonical form loses nothing |
+//! | hand over | give an effect to the object of its key, which delivers it as an accepted request |
+//! | aside | of an effect that could not be handed over: no other waits for it |
+//! | note | what an entity remembers of an effect |
 //! | line | a header line; in a batch, the items that wait for their turn |
 #![forbid(unsafe_code)]
 

@@ -11,7 +11,7 @@ use std::process::Command;
 use serde::Deserialize;
 
 /// The random tests of the core, as its one test crate names them.
-const RANDOM_TESTS: [&str; 5] = ["caller::", "machine::", "model::", "promise::", "world::"];
+const RANDOM_TESTS: [&str; 6] = ["caller::", "machine::", "model::", "outbox::effects", "promise::", "world::"];
 
 #[derive(Deserialize)]
 struct Mutation {

@@ -3,9 +3,7 @@
 // request's field `x-storage` names it: `put 2` is the second `put` of that request. Its field `x-origin` lets its origin fail.
 import { spy } from "./spy.mjs";
 // @ts-expect-error the built worker stands beside it
-import gate, { KeyObject as Kept, MachineObject } from "./index.mjs";
-
-export { MachineObject };
+import gate, { KeyObject as Kept, MachineObject as Made } from "./index.mjs";
 
 /** @typedef {(...args: any[]) => any} Call */
 
@@ -69,6 +67,27 @@ const failing = (how) => ({
     return Promise.reject(how === "lost" ? new Error("Network connection lost.") : Object.assign(new TypeError("not so"), how === "remote" ? { remote: true } : {}));
   },
 });
+/** Whether the effects that say `"apart":true` find the object of their key again. */
+let reached = false;
+
+/** An entity whose effects do not find the object of their key where they say `"apart":true`. */
+export class MachineObject extends Made {
+  /** @param {any} ctx @param {any} env */
+  constructor(ctx, env) {
+    const objects = {
+      /** @param {string} name */
+      getByName: (name) => ({
+        /** @param {Request} request @param {RequestInit} init */
+        async fetch(request, init) {
+          const content = init.body ? new TextDecoder().decode(/** @type {Uint8Array} */ (init.body)) : "";
+          if (!reached && content.includes('"apart":true')) throw new Error("the call fails");
+          return env.KEYS.getByName(name).fetch(request, init);
+        },
+      }),
+    };
+    super(ctx, { ...env, KEYS: objects });
+  }
+}
 
 /** How often each request's object was called, by the request's name. @type {Map<string, number>} */
 const called = new Map();
@@ -109,9 +128,13 @@ export default {
     const url = new URL(request.url);
     if (url.pathname === "/.test/spy") return Response.json({ ...spy });
     spy.fronts++;
+    if (url.pathname === "/.test/reach") {
+      reached = true;
+      return new Response();
+    }
     const key = url.pathname.startsWith("/.test/") && url.searchParams.get("key");
     if (key) return env.KEYS.getByName(key).fetch(request);
-    changed ??= { ...env, KEYS: fragile(env.KEYS) };
+    changed ??= { ...env, KEYS: fragile(env.KEYS), MACHINES: fragile(env.MACHINES) };
     const given = request.headers.get("x-env");
     if (given === null) return gate.fetch(request, changed, ctx);
     const other = { ...changed, ...JSON.parse(given) };

@@ -21,6 +21,7 @@ use crate::{
         promised::unless_gone,
         stream::{CallerStream, Pipe},
     },
+    refusal::audience_of,
 };
 
 /// Where a batch's list is, and how many items it may have.
@@ -50,7 +51,8 @@ pub async fn answer_batch(
     let run =
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
-    let answer = message::new_response(207, batch_head(), &pipe.readable)?;
+    let audience = audience_of(policy, &incoming.fields);
+    let answer = message::new_response(207, batch_head(audience.allow_origin.as_deref()), &pipe.readable)?;
     let (gone, out) = (incoming.gone.clone(), CallerStream::to_caller(pipe.writer));
     // What is under way goes on in the objects; sent again, the batch finds it there.
     wasm_bindgen_futures::spawn_local(async move {
@@ -102,7 +104,8 @@ impl BatchRun {
                     Some(answer) => {
                         let seconds = answer.retry_after.div_ceil(1000);
                         let after = (seconds > 0).then_some(seconds);
-                        item_answer(answer.status, &answer.word, after, answer.content.as_deref())
+                        let location = answer.location.as_deref();
+                        item_answer(answer.status, &answer.word, location, after, answer.content.as_deref())
                     }
                 };
                 waiting += text.len();
@@ -137,5 +140,5 @@ impl BatchRun {
 fn refused_item(refusal: &Refusal) -> String {
     let GateAnswer { status, content, .. } = refusal.render(&oncekey::http::negotiate::Audience::default(), None);
     let after = refusal.retry_after().map(u64::from);
-    item_answer(status, refusal.status_word().as_str(), after, Some(content.as_bytes()))
+    item_answer(status, refusal.status_word().as_str(), None, after, Some(content.as_bytes()))
 }

@@ -1,7 +1,10 @@
 //! The endpoints of machines: who may ask, and whether there is such a machine.
 
 use oncekey::{
-    answer::refusal::Refusal, decide::transition::TransitionContent, errand::EntityErrand, http::credentials::is_secret,
+    answer::refusal::Refusal,
+    decide::transition::TransitionContent,
+    errand::{CALL, EntityErrand},
+    http::credentials::is_secret,
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
@@ -10,6 +13,7 @@ use crate::{
     call::call_object,
     front::incoming::{Incoming, IncomingContent, Stop},
     gate::Class,
+    platform::clock::random_fraction,
 };
 
 /// The front's part: who may ask, and whether there is such a machine. `path`: what follows the endpoint's name.
@@ -21,7 +25,7 @@ pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -
         return Err(Refusal::Unauthorized.into());
     }
     let policy = &incoming.gate.policy;
-    let order = EntityErrand::of_path(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
+    let mut order = EntityErrand::of_path(path).filter(|order| policy.knows(order)).ok_or(Refusal::NoSuchEndpoint)?;
     match (&order.transition, method) {
         (Some(_), "POST") | (None, "GET" | "HEAD") => {}
         (Some(_), _) => return Err(Refusal::MethodNotAllowed { allow: "POST" }.into()),
@@ -39,6 +43,11 @@ pub async fn answer_machine(incoming: &Incoming<'_>, method: &str, path: &str) -
         },
     };
     let headers = incoming.headers_without_internal()?;
+    if order.transition.is_some() {
+        order = order.with_key(incoming.fields.get(&policy.header))?;
+        // Should the call be repeated, the entity knows it again.
+        headers.set(CALL, &format!("{:08x}{:08x}", random_fraction(), random_fraction()))?;
+    }
     let (name, errand) = (order.name(), order.to_string());
     match call_object(incoming.gate, Class::Machines, &name, &errand, incoming.request, &headers, &body).await {
         Ok(response) => Ok(response),

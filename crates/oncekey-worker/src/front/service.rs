@@ -53,11 +53,18 @@ pub async fn answer_service(
     let Some(name) = path.strip_prefix(KEYS).filter(|name| !name.is_empty()) else {
         return Err(Refusal::NoSuchEndpoint.into());
     };
+    if let Some(name) = name.strip_suffix("/deliver") {
+        return if method == "POST" {
+            answer_operator(incoming, name, &Errand::Deliver).await
+        } else {
+            refuse_method("POST")
+        };
+    }
     // The segment as sent: a route's path is compared decoded, a key is compared byte for byte.
     let name = decode_segment(name).ok_or(Refusal::NoSuchEndpoint)?;
     match method {
         "GET" | "HEAD" => answer_peek(incoming, &name, parts).await,
-        "DELETE" => answer_release(incoming, &name).await,
+        "DELETE" => answer_operator(incoming, &name, &Errand::Release).await,
         _ => refuse_method("GET, HEAD, DELETE"),
     }
 }
@@ -90,8 +97,8 @@ async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) 
     call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scope.callers(&key) }).await
 }
 
-/// The operator's way out: forgets a key.
-async fn answer_release(incoming: &Incoming<'_>, name: &str) -> Result<Response, Stop> {
+/// What only the operator may ask of a key.
+async fn answer_operator(incoming: &Incoming<'_>, name: &str, errand: &Errand) -> Result<Response, Stop> {
     let Some(secret) = incoming.gate.secret("ONCEKEY_ADMIN") else {
         return Err(Refusal::NoSuchEndpoint.into());
     };
@@ -100,7 +107,7 @@ async fn answer_release(incoming: &Incoming<'_>, name: &str) -> Result<Response,
         return Err(Refusal::Unauthorized.into());
     }
     let scoped_key = name.trim_matches('"').parse::<ScopedKey>().map_err(|_| Refusal::NothingRemembered)?;
-    call_key_object(incoming, &scoped_key, &Errand::Release).await
+    call_key_object(incoming, &scoped_key, errand).await
 }
 
 async fn call_key_object(incoming: &Incoming<'_>, key: &ScopedKey, errand: &Errand) -> Result<Response, Stop> {

@@ -5,10 +5,10 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::own::GateAnswer,
+    answer::{own::GateAnswer, refusal::Refusal},
     decide::accepted::{
-        self, AcceptDecision, DeliveryDecision, decide_accept, decide_after_delivery_probe, decide_delivery,
-        look_for_request,
+        self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
+        decide_delivery, decide_redelivery, look_for_request,
     },
     http::fields::Fields,
     stored::{
@@ -32,6 +32,7 @@ use crate::{
         failure::Failure,
         head, message,
     },
+    refusal::audience_of,
 };
 
 /// Milliseconds after which an alarm that failed rings again.
@@ -43,6 +44,8 @@ impl Object {
         let content = read_request(request).await?;
         let row = self.store.load()?;
         let now = now_millis();
+        let origin = audience_of(&self.gate.policy, &head::negotiation(&request.headers())).allow_origin;
+        let say = |said: GateAnswer| message::own_response(said.opened_to(origin.as_deref()));
         match decide_accept(&row.record(), owner_of(&self.live), attempt, now) {
             AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
@@ -51,10 +54,26 @@ impl Object {
                 self.store.wake_at(now)?;
                 self.store.save_request(&head, record.expires(), &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                message::own_response(GateAnswer::queued(&attempt.scoped_key))
+                say(GateAnswer::queued(&attempt.scoped_key))
             }
-            AcceptDecision::Duplicate => message::own_response(GateAnswer::duplicate(&attempt.scoped_key)),
+            AcceptDecision::Duplicate => say(GateAnswer::duplicate(&attempt.scoped_key)),
             AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
+        }
+    }
+
+    /// Delivers once more what is dead or of unknown fate, by the operator's wish.
+    pub fn deliver_again(&self, request: &Request) -> Result<Response, Failure> {
+        let row = self.store.load()?;
+        let now = now_millis();
+        match decide_redelivery(&row.record(), owner_of(&self.live), now) {
+            RedeliveryDecision::Store(delivery) => {
+                let said = GateAnswer::queued(&delivery.attempt.scoped_key);
+                self.store.wake_at(now)?;
+                self.store.save(&Record::Accepted(delivery), None, &row)?;
+                message::own_response(said)
+            }
+            RedeliveryDecision::Absent => self.refuse(request, &Refusal::NothingRemembered, None),
+            RedeliveryDecision::Refuse => self.refuse(request, &Refusal::NotDeliverable, None),
         }
     }
 

@@ -310,7 +310,8 @@ impl Effect {
         let now = now_millis();
         let settlement = if self.accepted {
             let answer = accepted::DeliveryAnswer {
-                status: whole.then_some(head.status),
+                status: head.status,
+                is_whole: whole,
                 retry_after: clock::retry_after(head.get("retry-after"), now),
             };
             accepted::settle_delivery(&found, &self.claim, then, kept, answer, clock::random_fraction(), now)

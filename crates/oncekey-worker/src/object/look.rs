@@ -12,7 +12,10 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
-    object::{context::Object, live::owner_of},
+    object::{
+        context::Object,
+        live::{owner_of, wake_waiters},
+    },
     platform::{clock::now_millis, failure::Failure, message},
 };
 
@@ -41,6 +44,7 @@ impl Object {
                 // The next claim must not look like the one that is forgotten here.
                 self.live.set_latest(self.live.latest().max(found.generation()));
                 self.store.clear()?;
+                wake_waiters(&self.live);
                 return message::new_response(204, HeaderLines::default(), &JsValue::NULL);
             }
             ReleaseDecision::Absent => Refusal::NothingRemembered,

@@ -38,6 +38,7 @@ impl Object {
             },
             Ok(Errand::Peek { wait, callers }) => message::own_response(self.peek_key(wait, callers.as_deref()).await?),
             Ok(Errand::Release) => self.release_key(),
+            Ok(Errand::Deliver) => self.deliver_again(request),
             Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
         }
     }

@@ -13,7 +13,7 @@ use oncekey::{
 use wasm_bindgen::{JsCast, JsValue};
 
 use crate::platform::{
-    bindings::{Live, Storage, ignore_rejection, join_pieces},
+    bindings::{Live, Storage, ignore_rejection, join_pieces, log_error},
     clock::js_time,
     failure::Failure,
 };
@@ -170,8 +170,12 @@ impl Store {
         Ok(())
     }
 
-    /// What an accepted request calls for after its record was saved: the alarm, and no request once it has ended.
+    /// What an accepted request calls for after its record was saved: a line in the log where a person has to look at it,
+    /// the alarm, and no request once it has been answered.
     pub fn after_delivery_change(&self, record: &Record, now: u64) -> Result<(), Failure> {
+        if let Some(line) = accepted::line_of_end(record) {
+            log_error(&line);
+        }
         self.wake_at(accepted::next_alarm(record, now))?;
         if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.delete_request() }
     }

@@ -37,6 +37,9 @@ extern "C" {
     pub fn put(this: &SyncKv, key: &str, value: &JsValue) -> Result<(), JsValue>;
     #[wasm_bindgen(method, catch)]
     pub fn delete(this: &SyncKv, key: &str) -> Result<bool, JsValue>;
+    /// Names and values, in the order of the names.
+    #[wasm_bindgen(method, catch)]
+    pub fn list(this: &SyncKv, options: &JsValue) -> Result<JsValue, JsValue>;
 
     /// What the shim keeps in memory for one object: gone with the object, and emptied when the wasm is reset.
     #[derive(Clone)]

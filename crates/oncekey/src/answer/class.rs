@@ -39,6 +39,12 @@ pub fn classify(status: u16) -> StatusClass {
     }
 }
 
+/// Whether a status refuses the gate rather than the request: credentials, a place in the way, a time. It may pass, and
+/// mostly does not.
+pub fn refuses_gate(status: u16) -> bool {
+    matches!(status, 401 | 403 | 407 | 425)
+}
+
 /// Whether a status ends a delivery without an effect. 307 and 308 do as well as what is declined: there is no caller who
 /// would follow them, and the gate follows none.
 ///

@@ -2,6 +2,7 @@
 
 pub mod class;
 pub mod head;
+pub mod log;
 pub mod own;
 pub mod peek;
 pub mod refusal;

@@ -4,7 +4,11 @@ use serde::Serialize;
 
 use crate::{
     answer::{peek::PeekState, word::StatusWord},
-    http::{date, fields::STATUS, lines::HeaderLines},
+    http::{
+        date,
+        fields::{EXPOSED, STATUS},
+        lines::HeaderLines,
+    },
     json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
 };
@@ -35,6 +39,7 @@ impl GateAnswer {
             PeekState::Absent => "absent",
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
+            PeekState::Dead { .. } => "dead",
             PeekState::Unknown { .. } => "unknown",
         };
         Self::json(to_json(&PeekJson { state, status: None, expires: None }))
@@ -46,7 +51,8 @@ impl GateAnswer {
             PeekState::Absent => ("absent", None, None),
             PeekState::Running => ("running", None, None),
             PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
-            PeekState::Unknown { expires } => ("unknown", None, expires),
+            PeekState::Dead { status, expires } => ("dead", status, Some(expires)),
+            PeekState::Unknown { status, expires } => ("unknown", status, expires),
         };
         Self::json(to_json(&PeekJson { state, status, expires: expires.map(date::rfc3339) }))
     }
@@ -69,8 +75,8 @@ impl GateAnswer {
         Self::json(to_json(&TransitionJson { state, won }))
     }
 
-    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…}]}`; `history`: its entries as stored, each
-    /// JSON already.
+    /// 200 `{"state":…,"version":…,"history":[{"transition":…,"time":…,"by":…,"effect":…,"status":…}]}`; `history`: its
+    /// entries as they are told, each JSON already.
     pub fn entity(state: &str, version: u32, history: &[String]) -> Self {
         let history = history.iter().map(|entry| RawJson(entry)).collect();
         Self::json(to_json(&EntityJson { state, version, history }))
@@ -86,6 +92,25 @@ impl GateAnswer {
     /// 202 `{"status":"duplicate_ignored","id":…}`: the request was accepted before.
     pub fn duplicate(key: &ScopedKey) -> Self {
         accepted_answer("duplicate_ignored", key, StatusWord::Replayed)
+    }
+}
+
+impl GateAnswer {
+    /// The same, open to the pages of a web origin of the policy's `cors`.
+    #[must_use]
+    pub fn opened_to(mut self, origin: Option<&str>) -> Self {
+        open_to_origin(&mut self.lines, origin);
+        self
+    }
+}
+
+/// Lets the pages of a web origin read an answer of the gate's own (Fetch §3.3.2).
+pub fn open_to_origin(lines: &mut HeaderLines, origin: Option<&str>) {
+    if let Some(origin) = origin {
+        lines.push("access-control-allow-origin", origin);
+        lines.push("access-control-allow-credentials", "true");
+        lines.push("access-control-expose-headers", EXPOSED);
+        lines.push("vary", "Origin");
     }
 }
 

@@ -16,8 +16,17 @@ pub enum PeekState {
         /// Until when it is remembered.
         expires: Millis,
     },
+    /// It was accepted, and ended without taking effect.
+    Dead {
+        /// The origin's last status, where that is known.
+        status: Option<u16>,
+        /// Until when it is kept for the operator.
+        expires: Millis,
+    },
     /// Its fate is unknown.
     Unknown {
+        /// The origin's status, where there was one.
+        status: Option<u16>,
         /// Until when that is remembered; `None` where it cannot be read.
         expires: Option<Millis>,
     },

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::{
     answer::{
-        own::GateAnswer,
+        own::{GateAnswer, open_to_origin},
         word::{BypassReason, StatusWord},
     },
     http::{
         date::{self, Millis},
-        fields::{EXPIRES, EXPOSED, STATUS},
+        fields::{EXPIRES, STATUS},
         lines::HeaderLines,
         negotiate::Audience,
     },
@@ -111,6 +111,8 @@ pub enum Refusal {
     Unauthorized,
     /// A release of a key whose request runs.
     StillRunning,
+    /// A delivery of what was not accepted, or goes on, or has been answered.
+    NotDeliverable,
     /// A release of a key of which nothing is remembered.
     NothingRemembered,
 }
@@ -135,7 +137,8 @@ impl Refusal {
             | Self::ReplyUnavailable { .. }
             | Self::CallerChanged
             | Self::StateConflict { .. }
-            | Self::StillRunning => 409,
+            | Self::StillRunning
+            | Self::NotDeliverable => 409,
             Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => 413,
             Self::Reused => 422,
             Self::PolicyInvalid { .. } | Self::Misconfigured { .. } => 500,
@@ -170,6 +173,7 @@ impl Refusal {
             Self::MethodNotAllowed { .. } => "method_not_allowed",
             Self::Unauthorized => "unauthorized",
             Self::StillRunning => "still_running",
+            Self::NotDeliverable => "not_deliverable",
             Self::NothingRemembered => "nothing_remembered",
         }
     }
@@ -220,6 +224,7 @@ impl Refusal {
             Self::MethodNotAllowed { .. } => "Method not allowed",
             Self::Unauthorized => "The secret is missing or wrong",
             Self::StillRunning => "The request runs",
+            Self::NotDeliverable => "There is nothing to deliver",
             Self::NothingRemembered => "Nothing is remembered",
         }
     }
@@ -275,7 +280,10 @@ impl Refusal {
             Self::MethodNotAllowed { allow } => format!("This endpoint takes {allow}."),
             Self::Unauthorized => "Send the operator's secret as a bearer token.".to_owned(),
             Self::StillRunning => "A key whose request runs is not released.".to_owned(),
-            Self::NothingRemembered => "There is nothing to release under this key.".to_owned(),
+            Self::NotDeliverable => {
+                "Only an accepted request that is dead or of unknown fate is delivered once more.".to_owned()
+            }
+            Self::NothingRemembered => "Nothing is remembered under this key.".to_owned(),
         }
     }
 
@@ -320,12 +328,7 @@ impl Refusal {
         if matches!(self, Self::Unauthorized | Self::CallerUnverified) {
             lines.push("www-authenticate", "Bearer");
         }
-        if let Some(origin) = &audience.allow_origin {
-            lines.push("access-control-allow-origin", origin);
-            lines.push("access-control-allow-credentials", "true");
-            lines.push("access-control-expose-headers", EXPOSED);
-            lines.push("vary", "Origin");
-        }
+        open_to_origin(&mut lines, audience.allow_origin.as_deref());
         let content = if audience.html { self.html() } else { self.problem() };
         lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
         GateAnswer { status: self.status(), lines, content }

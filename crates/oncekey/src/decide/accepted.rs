@@ -1,8 +1,9 @@
 //! Accepted requests: taken now, delivered later, once, and tried again until their retention ends.
 //!
 //! [`decide_accept`] is asked for every request that is to be accepted, [`decide_delivery`] when the alarm rings,
-//! [`settle_delivery`] when a delivery ends, [`decide_after_delivery_probe`] when the origin has been asked. What they
-//! return is stored in the same synchronous section.
+//! [`settle_delivery`] when a delivery ends, [`decide_after_delivery_probe`] when the origin has been asked,
+//! [`decide_redelivery`] when the operator wants it. What they return is stored in the same synchronous section. The terms
+//! are those of the moment in which the request was accepted.
 //!
 //! | stage | owner | `unanswered` | when the alarm rings |
 //! |---|---|---|---|
@@ -14,24 +15,38 @@
 //! | running, lease runs | gone | rerun | rings again when it is over |
 //! | running, lease over | gone | rerun | deliver |
 //! | asking, not due | | | rings again then |
-//! | asking, due | | | ask |
-//! | asking, 404 before the lease is over | | | ask again when it is over |
-//! | any but one with its owner, retention over | | | unknown |
-//! | dead, kept | | | rings again when that is over |
-//! | dead, kept no longer | | | delete |
+//! | asking, due | | probe | ask |
+//! | asking, due | | rerun | deliver |
+//! | asking, 404 before the lease is over | | probe | ask again when it is over |
+//! | asking, 404 after it, retention over | | probe | dead |
+//! | waiting, retention over | | | dead |
+//! | asking, or running and gone, retention over | | | unknown |
+//! | dead or unknown, kept | | | rings again when that is over |
+//! | dead or unknown, kept no longer | | | delete |
 //! | unreadable | | | rings again, at the latest when it expires, and never deletes it before |
 //!
 //! | a delivery's answer | then |
 //! |---|---|
 //! | done; ambiguous with `keep` | completed |
-//! | declined, in full | completed or, with `"keep": "success"`, forgotten: nothing took effect |
-//! | 307, 308, in full | forgotten: nothing took effect, and nobody follows |
-//! | never consumes; never reached; ambiguous with `release`; unanswered with `rerun` | again, later |
+//! | declined, 307, 308, in full | dead: nothing took effect, and nobody follows |
+//! | 401, 403, 407, 425, in full | again, later, at most five times; then dead |
+//! | 429, 503; never reached; ambiguous with `release` | again, later: waiting |
+//! | unanswered with `rerun` | again, later: asking |
 //! | unanswered with `probe` | the origin is asked, later |
 //! | ambiguous or unanswered with `hold` | unknown |
+//!
+//! | the operator wants it delivered | then |
+//! |---|---|
+//! | absent | absent |
+//! | dead or unknown | waiting, due, for another retention |
+//! | any other, and what was not accepted | refused |
 
 use crate::{
-    answer::{class::declines_delivery, refusal::Refusal},
+    answer::{
+        class::{StatusClass, classify, declines_delivery, refuses_gate},
+        log::log_line,
+        refusal::Refusal,
+    },
     decide::{
         alarm::{AlarmDecision, decide_alarm},
         attempt::{ProbeResult, claimant_of, probe_path},
@@ -44,7 +59,10 @@ use crate::{
     stored::{
         attempt::Attempt,
         frame::Unreadable,
-        record::{Cause, Claim, Delivery, DeliveryStage, FoundRecord, KeptReply, Owner, Record, is_live, known_expiry},
+        record::{
+            Cause, Claim, DeathCause, Delivery, DeliveryFate, DeliveryStage, FoundRecord, KeptReply, Owner, Record,
+            fate_of_delivery, is_live, known_expiry,
+        },
     },
 };
 
@@ -57,6 +75,9 @@ const LOOK_AT_UNREADABLE: u64 = 900_000;
 
 /// The same where not even the time can be read: no build that is known wrote it.
 const LOOK_AT_UNDATED: u64 = 86_400_000;
+
+/// How often a delivery is tried again that the origin refuses for the gate's own sake.
+const MOST_REFUSALS: u32 = 5;
 
 /// What becomes of a request that is to be accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,8 +96,8 @@ pub enum AcceptDecision {
     },
 }
 
-/// Decides on a request that is to be accepted. A duplicate is one also where the first was sent on by a proxy, and
-/// where its fate is unknown: nothing is done for it.
+/// Decides on a request that is to be accepted. A duplicate is one also where the first was sent on by a proxy. Where the
+/// first is dead or of unknown fate, that is said: nothing more is done for it.
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
@@ -113,10 +134,15 @@ pub fn decide_accept<'r>(
         let refuse = |refusal| AcceptDecision::Refuse { refusal, expires: known_expiry(record) };
         return match record {
             _ if record.claim().fingerprint != attempt.fingerprint => refuse(Refusal::Reused),
-            Record::Accepted(Delivery { stage: DeliveryStage::Dead { status, .. }, .. }) => {
-                refuse(Refusal::OutcomeUnknown { status: *status })
-            }
-            _ => AcceptDecision::Duplicate,
+            Record::Accepted(delivery) => match fate_of_delivery(delivery, owner, now) {
+                DeliveryFate::Waits | DeliveryFate::Runs => AcceptDecision::Duplicate,
+                DeliveryFate::Dead { status, expires } | DeliveryFate::Unknown { status, expires } => {
+                    AcceptDecision::Refuse { refusal: Refusal::OutcomeUnknown { status }, expires: Some(expires) }
+                }
+            },
+            Record::Unknown { status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
+            Record::Claimed(claim) if !owner.owns(claim) => refuse(Refusal::OutcomeUnknown { status: None }),
+            Record::Claimed(_) | Record::Completed { .. } => AcceptDecision::Duplicate,
         };
     }
     let claim = Claim {
@@ -171,15 +197,17 @@ pub fn decide_delivery<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now
         };
     };
     match delivery.stage {
-        DeliveryStage::Dead { expires, .. } if now < expires => DeliveryDecision::Later(expires),
-        DeliveryStage::Dead { .. } => DeliveryDecision::Delete,
+        DeliveryStage::Dead { expires, .. } | DeliveryStage::Unknown { expires, .. } if now < expires => {
+            DeliveryDecision::Later(expires)
+        }
+        DeliveryStage::Dead { .. } | DeliveryStage::Unknown { .. } => DeliveryDecision::Delete,
         DeliveryStage::Running if owner.owns(&delivery.claim) => DeliveryDecision::Later(now + LOOK_AGAIN),
         _ if now >= delivery.until => DeliveryDecision::Store(give_up_delivery(delivery, now)),
         DeliveryStage::Waiting { at } | DeliveryStage::Asking { at } if now < at => DeliveryDecision::Later(at),
         DeliveryStage::Waiting { .. } => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
         DeliveryStage::Asking { .. } | DeliveryStage::Running => match &delivery.attempt.terms.unanswered {
             Unanswered::Hold => DeliveryDecision::Store(give_up_delivery(delivery, now)),
-            Unanswered::Rerun if now < delivery.claim.lease_until => {
+            Unanswered::Rerun if delivery.stage == DeliveryStage::Running && now < delivery.claim.lease_until => {
                 DeliveryDecision::Later(delivery.claim.lease_until)
             }
             Unanswered::Rerun => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
@@ -213,9 +241,24 @@ pub fn next_alarm(record: &Record, now: Millis) -> Millis {
         {
             *at
         }
-        Record::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => *expires,
+        Record::Accepted(Delivery {
+            stage: DeliveryStage::Dead { expires, .. } | DeliveryStage::Unknown { expires, .. },
+            ..
+        }) => *expires,
         Record::Accepted(_) => now + LOOK_AGAIN,
         Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. } => record.expires(),
+    }
+}
+
+/// The line of the operator's log for what was stored, where a person has to look at it.
+pub fn line_of_end(record: &Record) -> Option<String> {
+    let Record::Accepted(Delivery { attempt, stage, .. }) = record else {
+        return None;
+    };
+    match stage {
+        DeliveryStage::Dead { status, .. } => Some(log_line("dead", Some(&attempt.scoped_key), *status)),
+        DeliveryStage::Unknown { status, .. } => Some(log_line("unknown", Some(&attempt.scoped_key), *status)),
+        DeliveryStage::Waiting { .. } | DeliveryStage::Running | DeliveryStage::Asking { .. } => None,
     }
 }
 
@@ -239,7 +282,11 @@ pub fn decide_after_delivery_probe<'r>(
             kept,
         }),
         ProbeResult::Nothing if now < delivery.until => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
-        ProbeResult::Nothing => DeliveryDecision::Store(give_up_delivery(delivery, now)),
+        ProbeResult::Nothing => {
+            let expires = later_by(now, delivery.claim.retention);
+            let stage = DeliveryStage::Dead { cause: DeathCause::Exhausted, status: None, expires };
+            DeliveryDecision::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }))
+        }
         ProbeResult::TooEarly | ProbeResult::Unclear => {
             let mut delivery = delivery.clone();
             delivery.tries = delivery.tries.saturating_add(1);
@@ -257,10 +304,23 @@ pub fn decide_after_delivery_probe<'r>(
 /// What was heard of a delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryAnswer {
-    /// The origin's status, where its answer came in full.
-    pub status: Option<u16>,
+    /// The origin's status, 0 where no answer began.
+    pub status: u16,
+    /// Whether the answer came in full.
+    pub is_whole: bool,
     /// Milliseconds that it asks to wait, 0 for none.
     pub retry_after: u64,
+}
+
+impl DeliveryAnswer {
+    /// Whether it leaves open what became of the effect.
+    fn is_silence(self) -> bool {
+        match classify(self.status) {
+            StatusClass::Unanswered => true,
+            StatusClass::NeverConsumes | StatusClass::NeverReached => false,
+            StatusClass::Done | StatusClass::Declined | StatusClass::Ambiguous => !self.is_whole,
+        }
+    }
 }
 
 /// Settles a delivery. `then` is the course of a proxied request on the same terms; `kept` counts where the answer is
@@ -282,15 +342,55 @@ pub fn settle_delivery<'r>(
     }
     let expires = later_by(now, claim.retention);
     let at = next_try(delivery, jitter, heard.retry_after, now);
-    let again = |stage| Settlement::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }));
-    match then {
-        RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
-        RecordChange::Release if heard.status.is_some_and(declines_delivery) => Settlement::Release,
-        RecordChange::Release => again(DeliveryStage::Waiting { at }),
+    let is_refused = heard.is_whole && refuses_gate(heard.status);
+    let is_declined = heard.is_whole && declines_delivery(heard.status);
+    let stage = match then {
+        _ if is_declined || (is_refused && delivery.refusals >= MOST_REFUSALS) => {
+            DeliveryStage::Dead { cause: DeathCause::Declined, status: Some(heard.status), expires }
+        }
+        RecordChange::Keep => return Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),
+        RecordChange::Release if heard.is_silence() => DeliveryStage::Asking { at },
+        RecordChange::Release => DeliveryStage::Waiting { at },
         RecordChange::Hold { cause, status } => match (&delivery.attempt.terms.unanswered, cause) {
-            (Unanswered::Probe(_), Cause::Unanswered) => again(DeliveryStage::Asking { at }),
-            _ => Settlement::Store(Record::Unknown { claim: claim.clone(), expires, cause, status }),
+            (Unanswered::Probe(_), Cause::Unanswered) => DeliveryStage::Asking { at },
+            _ => DeliveryStage::Unknown { cause, status, expires },
         },
+    };
+    let refusals = delivery.refusals.saturating_add(u32::from(is_refused));
+    Settlement::Store(Record::Accepted(Delivery { refusals, stage, ..delivery.clone() }))
+}
+
+/// What comes of the operator's wish that a request be delivered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
+pub enum RedeliveryDecision {
+    /// Store this, set the alarm to now, and say that it is queued.
+    Store(Delivery),
+    /// Nothing is remembered: 404.
+    Absent,
+    /// It was not accepted, or it is neither dead nor of unknown fate: 409.
+    Refuse,
+}
+
+/// Decides whether a request is delivered once more by the operator's wish.
+pub fn decide_redelivery<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> RedeliveryDecision {
+    let record = match record.into().read(now) {
+        Ok(record) => record.filter(|record| is_live(record, owner, now)),
+        Err(_) => return RedeliveryDecision::Refuse,
+    };
+    match record {
+        None => RedeliveryDecision::Absent,
+        Some(Record::Accepted(delivery)) => match fate_of_delivery(delivery, owner, now) {
+            DeliveryFate::Waits | DeliveryFate::Runs => RedeliveryDecision::Refuse,
+            DeliveryFate::Dead { .. } | DeliveryFate::Unknown { .. } => RedeliveryDecision::Store(Delivery {
+                until: later_by(now, delivery.claim.retention),
+                tries: 0,
+                refusals: 0,
+                stage: DeliveryStage::Waiting { at: now },
+                ..delivery.clone()
+            }),
+        },
+        Some(Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. }) => RedeliveryDecision::Refuse,
     }
 }
 
@@ -303,13 +403,17 @@ fn begin_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
     Delivery { claim, tries: delivery.tries.saturating_add(1), stage: DeliveryStage::Running, ..delivery.clone() }
 }
 
+/// It is tried no more: what waits to be sent took no effect, of anything else that is not known.
 fn give_up_delivery(delivery: &Delivery, now: Millis) -> Record {
-    Record::Unknown {
-        claim: delivery.claim.clone(),
-        expires: later_by(now, delivery.claim.retention),
-        cause: Cause::Unanswered,
-        status: None,
-    }
+    let expires = later_by(now, delivery.claim.retention);
+    let stage = match delivery.stage {
+        DeliveryStage::Waiting { .. } => DeliveryStage::Dead { cause: DeathCause::Exhausted, status: None, expires },
+        DeliveryStage::Running
+        | DeliveryStage::Asking { .. }
+        | DeliveryStage::Dead { .. }
+        | DeliveryStage::Unknown { .. } => DeliveryStage::Unknown { cause: Cause::Unanswered, status: None, expires },
+    };
+    Record::Accepted(Delivery { stage, ..delivery.clone() })
 }
 
 fn next_try(delivery: &Delivery, jitter: u32, least: u64, now: Millis) -> Millis {

@@ -8,7 +8,10 @@ use crate::{
     stored::{
         attempt::Attempt,
         frame::Unreadable,
-        record::{Cause, Claim, Claimant, FoundRecord, KeptReply, Owner, Record, is_live, known_expiry, unknown_until},
+        record::{
+            Cause, Claim, Claimant, DeliveryFate, FoundRecord, KeptReply, Owner, Record, fate_of_delivery, is_live,
+            known_expiry,
+        },
     },
 };
 
@@ -98,9 +101,11 @@ pub fn decide<'r>(
     }
     match record {
         Record::Claimed(claimed) if owner.owns(claimed) => wait_or_refuse(attempt, waited),
-        Record::Accepted(delivery) => match unknown_until(delivery, owner, now) {
-            None => wait_or_refuse(attempt, waited),
-            expires => Decision::Refuse { refusal: Refusal::OutcomeUnknown { status: None }, expires },
+        Record::Accepted(delivery) => match fate_of_delivery(delivery, owner, now) {
+            DeliveryFate::Waits | DeliveryFate::Runs => wait_or_refuse(attempt, waited),
+            DeliveryFate::Dead { status, expires } | DeliveryFate::Unknown { status, expires } => {
+                Decision::Refuse { refusal: Refusal::OutcomeUnknown { status }, expires: Some(expires) }
+            }
         },
         Record::Claimed(claimed) => {
             if attempt.terms.unanswered == Unanswered::Rerun && now < claimed.lease_until {

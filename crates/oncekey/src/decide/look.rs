@@ -7,7 +7,7 @@ use crate::{
     key::caller::CallerDigest,
     stored::{
         frame::Unreadable,
-        record::{FoundRecord, Owner, Record, is_live, unknown_until},
+        record::{DeliveryFate, FoundRecord, Owner, Record, fate_of_delivery, is_live},
     },
 };
 
@@ -22,20 +22,22 @@ use crate::{
 pub fn peek_record<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> PeekState {
     let record = match record.into().read(now) {
         Ok(record) => record,
-        Err(Unreadable { expires }) => return PeekState::Unknown { expires },
+        Err(Unreadable { expires }) => return PeekState::Unknown { status: None, expires },
     };
     match record.filter(|r| is_live(r, owner, now)) {
         None => PeekState::Absent,
         Some(Record::Claimed(claim)) if owner.owns(claim) => PeekState::Running,
-        Some(Record::Accepted(delivery)) => match unknown_until(delivery, owner, now) {
-            None => PeekState::Running,
-            expires => PeekState::Unknown { expires },
+        Some(Record::Accepted(delivery)) => match fate_of_delivery(delivery, owner, now) {
+            DeliveryFate::Waits | DeliveryFate::Runs => PeekState::Running,
+            DeliveryFate::Dead { status, expires } => PeekState::Dead { status, expires },
+            DeliveryFate::Unknown { status, expires } => PeekState::Unknown { status, expires: Some(expires) },
         },
         Some(Record::Completed { expires, kept, .. }) => {
             PeekState::Completed { status: kept.status(), expires: *expires }
         }
+        // The caller of a proxied request has heard the status.
         Some(record @ (Record::Claimed(_) | Record::Unknown { .. })) => {
-            PeekState::Unknown { expires: Some(record.expires()) }
+            PeekState::Unknown { status: None, expires: Some(record.expires()) }
         }
     }
 }
@@ -63,11 +65,18 @@ pub enum ReleaseDecision {
     Running,
 }
 
-/// What a release by the operator does. What cannot be read is released like any unknown fate.
+/// What a release by the operator does. What cannot be read is released like any unknown fate, and what was accepted
+/// while nobody delivers it.
 pub fn decide_release<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> ReleaseDecision {
-    match peek_record(record, owner, now) {
-        PeekState::Absent => ReleaseDecision::Absent,
-        PeekState::Running => ReleaseDecision::Running,
-        PeekState::Completed { .. } | PeekState::Unknown { .. } => ReleaseDecision::Done,
+    let found = record.into();
+    match (peek_record(found, owner, now), found) {
+        (PeekState::Absent, _) => ReleaseDecision::Absent,
+        (PeekState::Running, FoundRecord::Readable(Record::Accepted(delivery)))
+            if fate_of_delivery(delivery, owner, now) == DeliveryFate::Waits =>
+        {
+            ReleaseDecision::Done
+        }
+        (PeekState::Running, _) => ReleaseDecision::Running,
+        (PeekState::Completed { .. } | PeekState::Dead { .. } | PeekState::Unknown { .. }, _) => ReleaseDecision::Done,
     }
 }

@@ -48,5 +48,6 @@ pub mod attempt;
 pub mod backoff;
 pub mod caller;
 pub mod look;
+pub mod outbox;
 pub mod outcome;
 pub mod transition;

@@ -4,15 +4,27 @@
 //! |---|---|
 //! | where the transition ends | nothing, not won |
 //! | one that it starts from | changed, won |
-//! | any other, also one that the policy no longer knows | conflict |
+//! | any other, also one that the policy no longer knows | refused: conflict |
 //!
-//! What is to be stored is stored in one write: the entity, the entry of its history, and the effect in its outbox.
+//! | asked again as the same: under one key, or by one call of the front's | decision |
+//! |---|---|
+//! | another transition or content | refused: reused |
+//! | the same | as it was told first, however the state has moved since |
+//!
+//! What is to be stored is stored in one write: the entity, the entry of its history, the effect in its outbox, and what
+//! the caller is told. A key's answer is kept for a day, and for as long as the history has its entry; that of a call for
+//! as long as the front may repeat it, and only where it won; a conflict never.
 
 use serde::Serialize;
 
 use crate::{
     answer::refusal::Refusal,
-    http::date::{Millis, rfc3339},
+    content::Content,
+    fingerprint::{Fingerprint, fingerprint},
+    http::{
+        date::{Millis, later_by, rfc3339},
+        target::Target,
+    },
     json::{
         select::{Selected, json_text, select},
         write::{RawJson, to_json},
@@ -21,9 +33,15 @@ use crate::{
     policy::{Keep, Machine, Policy, Route, Transition},
     stored::{
         attempt::{Attempt, Terms},
-        entity::Entity,
+        entity::{Entity, TransitionAnswer},
     },
 };
+
+/// Seconds that a key's answer is kept at least.
+pub const KEY_KEPT: u32 = 86_400;
+
+/// Seconds that a call's answer is kept: the front repeats it at once.
+const CALL_KEPT: u32 = 60;
 
 /// Bytes of the member `by`, as written.
 pub const LONGEST_BY: usize = 1024;
@@ -68,8 +86,56 @@ pub enum TransitionDecision {
     Won(Box<WonTransition>),
     /// It is there already.
     There,
-    /// Its state does not allow it.
-    Conflict(Refusal),
+    /// The same was asked before: tell the same.
+    Again {
+        /// The state that was told.
+        state: String,
+        /// Whether the caller won.
+        won: bool,
+    },
+    /// Its state does not allow it, or its key was used for another one.
+    Refuse(Refusal),
+}
+
+/// What makes two calls of transitions of one entity the same.
+pub fn fingerprint_of_transition(policy: &Policy, transition: &str, content: &[u8]) -> Fingerprint {
+    let json = Some("application/json");
+    let target = Target { method: "POST", path_and_query: transition };
+    fingerprint(&target, json, None, &Content::parse(json, None, content), &policy.field, &[])
+}
+
+/// Decides on a call whose answer is kept already; nothing where that counts no more. `version`: the entity's.
+pub fn decide_repeat(
+    kept: &TransitionAnswer,
+    version: u32,
+    asked: &Fingerprint,
+    now: Millis,
+) -> Option<TransitionDecision> {
+    if !kept.is_kept(version, now) {
+        return None;
+    }
+    Some(if kept.fingerprint == *asked {
+        TransitionDecision::Again { state: kept.state.clone(), won: kept.won }
+    } else {
+        TransitionDecision::Refuse(Refusal::Reused)
+    })
+}
+
+/// What is kept of an answer. `is_key`: for a key, not for a call; `to`: where the transition ends.
+pub fn answer_to_keep(
+    decision: &TransitionDecision,
+    is_key: bool,
+    asked: Fingerprint,
+    to: &str,
+    now: Millis,
+) -> Option<TransitionAnswer> {
+    let (won, version) = match decision {
+        TransitionDecision::Won(won) => (true, if is_key { won.entity.version } else { 0 }),
+        TransitionDecision::There if is_key => (false, 0),
+        TransitionDecision::There | TransitionDecision::Again { .. } | TransitionDecision::Refuse(_) => return None,
+    };
+    let until = later_by(now, if is_key { KEY_KEPT } else { CALL_KEPT });
+    Some(TransitionAnswer { fingerprint: asked, state: to.to_owned(), won, version, until })
 }
 
 /// What the winner's transition stores.
@@ -124,7 +190,7 @@ pub fn decide_transition(
         return Ok(TransitionDecision::There);
     }
     if !transition.from.contains(&entity.state) {
-        return Ok(TransitionDecision::Conflict(Refusal::StateConflict { state: entity.state }));
+        return Ok(TransitionDecision::Refuse(Refusal::StateConflict { state: entity.state }));
     }
     entity.state.clone_from(&transition.to);
     entity.version = entity.version.saturating_add(1);

@@ -22,7 +22,10 @@ pub(super) fn check_object(at: &LocatedValue, shape: ObjectShape) -> Result<(), 
         match (at.value.member(rule.name), applies) {
             (Some(_), true) => check_value(&member, rule.kind)?,
             (Some(_), false) => return member.refuse(PolicyFault::Unknown),
-            (None, true) if rule.needed => return member.refuse(PolicyFault::Missing),
+            (None, true) if rule.is_needed_in(at.value, rules) => {
+                let is_choice = matches!(rule.kind, ValueKind::WordOr { .. });
+                return member.refuse(if is_choice { PolicyFault::Undecided } else { PolicyFault::Missing });
+            }
             (None, _) => {}
         }
     }

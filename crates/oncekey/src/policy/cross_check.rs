@@ -1,12 +1,47 @@
 //! What a member may be only beside others: what no row of the table says of one.
 
-use crate::policy::{attribute::Attribute, invalid::InvalidPolicy, located::LocatedValue};
+use crate::{
+    http::percent::decode_unreserved,
+    policy::{
+        attribute::Attribute, invalid::InvalidPolicy, located::LocatedValue, path_pattern::PathPattern,
+        value::PolicyValue,
+    },
+};
 
 /// The first thing that is wrong between the members of a policy that was checked and filled.
 pub(super) fn check_together(at: &LocatedValue) -> Result<(), InvalidPolicy> {
     let (header, scope, machines) = (at.member("header"), at.member("scope"), at.member("machines"));
     check_scope(&scope, header.value.text())?;
     machines.members().try_for_each(|(_, machine)| check_machine(&machine))
+}
+
+/// An effect is on the terms of the first route that matches it, which has to say what the lack of an answer means. Of a
+/// policy that was checked and not filled.
+pub(super) fn check_effects(at: &LocatedValue) -> Result<(), InvalidPolicy> {
+    let (routes, machines) = (at.value.at("routes").elements(), at.member("machines"));
+    for (_, machine) in machines.members() {
+        let transitions = machine.member("transitions");
+        for (_, transition) in transitions.members() {
+            let effect = transition.member("effect");
+            if matches!(effect.value, PolicyValue::Text(_)) {
+                let path = decode_unreserved(effect.value.text().split('?').next().unwrap_or_default());
+                let route = routes.iter().find(|route| takes_post(route, &path));
+                let is_said = route.is_some_and(|route| route.member("unanswered").is_some());
+                effect.refuse_unless(
+                    is_said,
+                    "a path whose route says \"unanswered\": what the lack of an answer means has no default here",
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a route matches a POST; its members may be left to their defaults.
+fn takes_post(route: &PolicyValue, path: &str) -> bool {
+    let is_post = |methods: &PolicyValue| methods.elements().iter().any(|method| method.text() == "POST");
+    let is_path = |pattern: &PolicyValue| PathPattern::of_checked(pattern.text()).matches(path);
+    route.member("methods").is_none_or(is_post) && route.member("path").is_none_or(is_path)
 }
 
 /// No attribute is the key, and none is listed twice.

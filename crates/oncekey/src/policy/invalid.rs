@@ -28,6 +28,8 @@ pub enum PolicyFault {
     Unknown,
     /// The member is missing.
     Missing,
+    /// The member is missing, where no default is right: a request would be lost, or run twice.
+    Undecided,
     /// The value is not of this type, or not possible.
     Expected(&'static str),
     /// The value is none of these words.
@@ -72,6 +74,9 @@ impl Display for PolicyFault {
             PolicyFault::Duplicate => f.write_str("the member occurs twice"),
             PolicyFault::Unknown => f.write_str("unknown member"),
             PolicyFault::Missing => f.write_str("the member is missing"),
+            PolicyFault::Undecided => {
+                f.write_str("the member is missing: what the lack of an answer means has no default here")
+            }
             PolicyFault::Expected(expected) => write!(f, "expected {expected}"),
             PolicyFault::NotAmong { words, or } => {
                 let last = (words.len() + usize::from(or.is_some())).saturating_sub(1);

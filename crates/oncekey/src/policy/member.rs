@@ -105,6 +105,8 @@ pub struct MemberRow {
     pub preset: Option<Preset>,
     /// Whether it has to be given, where it applies.
     pub needed: bool,
+    /// Beside which word it has to be given, although it has a default elsewhere.
+    pub needed_with: Option<OnlyWith>,
     /// Where it applies; `None`: everywhere.
     pub only: Option<OnlyWith>,
     /// Whether it is shown to everyone, where its object is.
@@ -122,6 +124,7 @@ pub(super) struct MemberRule {
     pub(super) kind: ValueKind,
     pub(super) preset: Option<Preset>,
     pub(super) needed: bool,
+    pub(super) needed_with: Option<OnlyWith>,
     pub(super) only: Option<OnlyWith>,
     pub(super) published: bool,
 }
@@ -145,6 +148,7 @@ impl MemberRow {
         kind: ValueKind::Flag,
         preset: None,
         needed: false,
+        needed_with: None,
         only: None,
         published: true,
         about: "",
@@ -152,8 +156,8 @@ impl MemberRow {
     };
 
     const fn rule(&self) -> MemberRule {
-        let MemberRow { name, kind, preset, needed, only, published, .. } = *self;
-        MemberRule { name, kind, preset, needed, only, published }
+        let MemberRow { name, kind, preset, needed, needed_with, only, published, .. } = *self;
+        MemberRule { name, kind, preset, needed, needed_with, only, published }
     }
 }
 
@@ -172,9 +176,18 @@ pub(super) const fn rules_of<const N: usize>(rows: &[MemberRow]) -> [MemberRule;
 impl MemberRule {
     /// Whether it has a meaning in an object with these members.
     pub(super) fn applies_in(&self, object: &PolicyValue, rules: &[MemberRule]) -> bool {
-        let Some(OnlyWith { member, word }) = self.only else {
-            return true;
-        };
+        self.only.is_none_or(|only| only.holds_in(object, rules))
+    }
+
+    /// Whether it has to be given in such an object.
+    pub(super) fn is_needed_in(&self, object: &PolicyValue, rules: &[MemberRule]) -> bool {
+        self.needed || self.needed_with.is_some_and(|with| with.holds_in(object, rules))
+    }
+}
+
+impl OnlyWith {
+    fn holds_in(self, object: &PolicyValue, rules: &[MemberRule]) -> bool {
+        let OnlyWith { member, word } = self;
         if let Some(given) = object.member(member) {
             return given.text() == word;
         }

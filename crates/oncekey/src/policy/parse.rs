@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::policy::{
     check::{check_object, fill_object},
-    cross_check::check_together,
+    cross_check::{check_effects, check_together},
     invalid::InvalidPolicy,
     located::LocatedValue,
     member::ObjectShape,
@@ -23,6 +23,7 @@ impl FromStr for Policy {
         }
         let mut value = read_value(json)?;
         check_object(&LocatedValue::whole(&value), ObjectShape::Policy)?;
+        check_effects(&LocatedValue::whole(&value))?;
         fill_object(&mut value, ObjectShape::Policy);
         check_together(&LocatedValue::whole(&value))?;
         Ok(read_policy(&value))

@@ -155,7 +155,7 @@ const ROUTE: &[MemberRow] = &[
         about: "a 5xx: `\"release\"` (the next attempt runs), `\"hold\"` (outcome unknown), `\"keep\"` (replayed)",
         ..ROW
     },
-    UNANSWERED,
+    MemberRow { needed_with: Some(OnlyWith { member: "mode", word: Mode::ACCEPT }), ..UNANSWERED },
     LEASE,
     MemberRow {
         name: "patience",
@@ -247,7 +247,7 @@ const QUEUE: &[MemberRow] = &[
     },
     LEASE,
     RETENTION,
-    UNANSWERED,
+    MemberRow { preset: None, needed: true, ..UNANSWERED },
 ];
 
 const MACHINE: &[MemberRow] = &[
@@ -285,7 +285,8 @@ const TRANSITION: &[MemberRow] = &[
     MemberRow {
         name: "effect",
         kind: ValueKind::Text(TextSyntax::OriginPath),
-        about: "path at the origin to which the winner's effect is sent by POST",
+        about: "path at the origin to which the winner's effect is sent by POST, on the terms of the route that matches it, \
+                which says `unanswered`",
         ..ROW
     },
 ];

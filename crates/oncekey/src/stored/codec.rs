@@ -8,13 +8,16 @@
 //! | entry of an outbox | two texts | bytes |
 //! | entry of a history | JSON, as it is told | the same |
 //!
+//! A text of version 1 is read and written of how far an outbox has come, of what became of an effect (JSON, as it is
+//! told), and of what the caller of a transition was told. Their own rooms know them.
+//!
 //! Content stands beside the forms as it is. Bytes of version 2 have the [frame](crate::stored::frame) in common.
 
 use crate::{
     http::date::Millis,
     stored::{
         entity::Entity,
-        frame::{Extension, Framed, NEVER, Unreadable, frame, unframe},
+        frame::{Extension, Framed, NEVER, UNKNOWN_DELIVERY, Unreadable, frame, unframe},
         outbox::OutboxEntry,
         record::Record,
         request::StoredRequest,
@@ -37,8 +40,7 @@ const NO_EXTENSIONS: &[Extension] = &[];
 impl Record {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
-        let extensions = &self.claim().claimant.extensions;
-        frame(RECORD_VERSION, self.expires(), &v2::RecordBody::from(self), extensions)
+        frame(RECORD_VERSION, self.expires(), &v2::RecordBody::from(self), &v2::extensions_of(self))
     }
 
     /// Reads any version ever written.
@@ -46,7 +48,8 @@ impl Record {
         if let Some(record) = v1::record(bytes) {
             return Ok(record);
         }
-        let Framed { expires, body, extensions } = unframe::<v2::RecordBody>(RECORD_VERSION, bytes)?;
+        let Framed { expires, body, extensions } =
+            unframe::<v2::RecordBody>(RECORD_VERSION, Some(UNKNOWN_DELIVERY), bytes)?;
         body.record(expires, extensions).ok_or(Unreadable { expires: Some(expires) })
     }
 }
@@ -59,7 +62,7 @@ impl StoredRequest {
 
     /// Reads any version ever written as bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
-        let Framed { expires, body, .. } = unframe::<v2::RequestBody>(REQUEST_VERSION, bytes)?;
+        let Framed { expires, body, .. } = unframe::<v2::RequestBody>(REQUEST_VERSION, None, bytes)?;
         body.request().ok_or(Unreadable { expires: Some(expires) })
     }
 
@@ -80,7 +83,7 @@ impl Entity {
         if let Some(entity) = v1::entity(bytes) {
             return Ok(entity);
         }
-        let Framed { body, extensions, .. } = unframe::<v2::EntityBody>(ENTITY_VERSION, bytes)?;
+        let Framed { body, extensions, .. } = unframe::<v2::EntityBody>(ENTITY_VERSION, None, bytes)?;
         Ok(body.entity(extensions))
     }
 }
@@ -93,7 +96,7 @@ impl OutboxEntry {
 
     /// Reads any version ever written as bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
-        let Framed { expires, body, .. } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, bytes)?;
+        let Framed { expires, body, .. } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, None, bytes)?;
         body.entry().ok_or(Unreadable { expires: Some(expires) })
     }
 

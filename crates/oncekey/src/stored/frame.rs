@@ -14,11 +14,18 @@
 //! add without a new version is an extension. A tag that a build does not know is left out of account where it is not
 //! needed, and is written again with whatever takes the form's place; it therefore says something of the request that
 //! claimed, or of the entity, which stays true for as long as that is remembered. What is true of one state alone is
-//! marked as needed: the form is [`Unreadable`] for a build that does not know the tag. No tag is in use yet.
+//! marked as needed: the form is [`Unreadable`] for a build that does not know the tag.
+//!
+//! | tag | of | needed | says |
+//! |---|---|---|---|
+//! | 1 | a record that is dead | yes | it is of unknown fate: one byte, 0 ambiguous, 1 unanswered |
 
 use serde::{Deserialize, Serialize};
 
 use crate::http::date::Millis;
+
+/// The tag of an accepted request's unknown fate.
+pub(crate) const UNKNOWN_DELIVERY: u32 = 1;
 
 /// `expires` of a form that is never given back by time alone.
 pub const NEVER: Millis = Millis::MAX;
@@ -66,7 +73,7 @@ struct ExtensionBody<'f> {
 pub(crate) struct Framed<B> {
     pub(crate) expires: Millis,
     pub(crate) body: B,
-    /// Those that need not be known.
+    /// Those that need not be known, and those that are.
     pub(crate) extensions: Vec<Extension>,
 }
 
@@ -82,8 +89,12 @@ pub(crate) fn frame(version: u8, expires: Millis, body: &impl Serialize, extensi
     form.unwrap_or_else(|_| head())
 }
 
-/// Reads a form of that version, all of it.
-pub(crate) fn unframe<'f, B: Deserialize<'f>>(version: u8, bytes: &'f [u8]) -> Result<Framed<B>, Unreadable> {
+/// Reads a form of that version, all of it. `known`: the tag that may be needed.
+pub(crate) fn unframe<'f, B: Deserialize<'f>>(
+    version: u8,
+    known: Option<u32>,
+    bytes: &'f [u8],
+) -> Result<Framed<B>, Unreadable> {
     let unreadable = Unreadable::of(bytes);
     let (Some(expires), Some(rest)) = (unreadable.expires, bytes.get(9..)) else {
         return Err(unreadable);
@@ -92,14 +103,14 @@ pub(crate) fn unframe<'f, B: Deserialize<'f>>(version: u8, bytes: &'f [u8]) -> R
         return Err(unreadable);
     }
     let (body, rest) = postcard::take_from_bytes(rest).map_err(|_| unreadable)?;
-    let extensions = read_extensions(rest).ok_or(unreadable)?;
+    let extensions = read_extensions(rest, known).ok_or(unreadable)?;
     Ok(Framed { expires, body, extensions })
 }
 
-/// Reads what follows the body, to the end; nothing where one of them is needed: this build knows none.
-fn read_extensions(rest: &[u8]) -> Option<Vec<Extension>> {
+/// Reads what follows the body, to the end; nothing where one of them is needed and not known.
+fn read_extensions(rest: &[u8], known: Option<u32>) -> Option<Vec<Extension>> {
     let (listed, rest): (Vec<ExtensionBody>, _) = postcard::take_from_bytes(rest).ok()?;
-    if !rest.is_empty() || listed.iter().any(|extension| extension.is_needed) {
+    if !rest.is_empty() || listed.iter().any(|extension| extension.is_needed && Some(extension.tag) != known) {
         return None;
     }
     let owned = |ExtensionBody { tag, is_needed, bytes }| Extension { tag, is_needed, bytes: Vec::from(bytes) };

@@ -5,9 +5,9 @@
 //! | [`attempt`] | an attempt and its terms | |
 //! | [`request`] | a request that is kept to be sent later | |
 //! | [`frame`] | what every form has in common, whatever its version | |
-//! | [`outbox`] | an effect on its way to its key's object | attempt, request |
+//! | [`outbox`] | effects on their way to their keys' objects, and what became of them | attempt, request |
 //! | [`record`] | what is stored for a scoped key | attempt, frame |
-//! | [`entity`] | what is stored of an entity | frame |
+//! | [`entity`] | what is stored of an entity, and what callers of its transitions were told | frame |
 //! | `v1`, `v2` | the forms, version by version | all above |
 //! | [`codec`] | which version is written, which are read | all above |
 

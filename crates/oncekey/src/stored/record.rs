@@ -37,7 +37,7 @@ pub enum Record {
         /// The origin's status, where there was one.
         status: Option<u16>,
     },
-    /// The request was accepted; its delivery has not ended, or it is dead.
+    /// The request was accepted, and has not been answered.
     Accepted(Delivery),
 }
 
@@ -151,13 +151,16 @@ impl Record {
             Self::Claimed(claim) => later_by(claim.lease_until, claim.retention),
             Self::Completed { expires, .. }
             | Self::Unknown { expires, .. }
-            | Self::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => *expires,
+            | Self::Accepted(Delivery {
+                stage: DeliveryStage::Dead { expires, .. } | DeliveryStage::Unknown { expires, .. },
+                ..
+            }) => *expires,
             Self::Accepted(delivery) => later_by(delivery.until, delivery.claim.retention),
         }
     }
 }
 
-/// A request that was accepted and whose delivery has not ended.
+/// A request that was accepted and has not been answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// Its generation counts the deliveries; its lease is that of the last one.
@@ -168,7 +171,7 @@ pub struct Delivery {
     pub until: Millis,
     /// How often the origin was turned to, by a delivery or a question.
     pub tries: u32,
-    /// How often the origin refused the gate itself: 401, 403, 407, 425. This build carries it along.
+    /// How often the origin refused the gate itself: 401, 403, 407, 425.
     pub refusals: u32,
     /// What is done now.
     pub stage: DeliveryStage,
@@ -184,16 +187,25 @@ pub enum DeliveryStage {
     },
     /// It is delivered, by the owner of its claim.
     Running,
-    /// The last delivery had no answer: the origin is asked for it then.
+    /// The last delivery had no answer: the origin is asked for it then, or it is sent again.
     Asking {
         /// When.
         at: Millis,
     },
-    /// It ended without taking effect, and is kept for the operator. This build makes none.
+    /// It ended without taking effect, and is kept for the operator.
     Dead {
         /// Why.
         cause: DeathCause,
         /// The origin's last status, where there was one.
+        status: Option<u16>,
+        /// Until when it is kept.
+        expires: Millis,
+    },
+    /// It may or may not have taken effect, and is kept for the operator.
+    Unknown {
+        /// Why.
+        cause: Cause,
+        /// The origin's status, where there was one.
         status: Option<u16>,
         /// Until when it is kept.
         expires: Millis,
@@ -276,7 +288,9 @@ pub(crate) fn is_live(record: &Record, owner: Owner, now: Millis) -> bool {
         Record::Claimed(claim) => owner.owns(claim) || now < record.expires(),
         Record::Completed { .. }
         | Record::Unknown { .. }
-        | Record::Accepted(Delivery { stage: DeliveryStage::Dead { .. }, .. }) => now < record.expires(),
+        | Record::Accepted(Delivery { stage: DeliveryStage::Dead { .. } | DeliveryStage::Unknown { .. }, .. }) => {
+            now < record.expires()
+        }
         Record::Accepted(_) => true,
     }
 }
@@ -286,21 +300,50 @@ pub(crate) fn known_expiry(record: &Record) -> Option<Millis> {
     match record {
         Record::Completed { expires, .. }
         | Record::Unknown { expires, .. }
-        | Record::Accepted(Delivery { stage: DeliveryStage::Dead { expires, .. }, .. }) => Some(*expires),
+        | Record::Accepted(Delivery {
+            stage: DeliveryStage::Dead { expires, .. } | DeliveryStage::Unknown { expires, .. },
+            ..
+        }) => Some(*expires),
         Record::Claimed(_) | Record::Accepted(_) => None,
     }
 }
 
-/// What is known of a delivery without changing it: that it goes on, or until when its unknown fate is remembered.
-pub fn unknown_until(delivery: &Delivery, owner: Owner, now: Millis) -> Option<Millis> {
-    if let DeliveryStage::Dead { expires, .. } = delivery.stage {
-        return Some(expires);
+/// What is known of a delivery without changing it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeliveryFate {
+    /// It waits, or its last try is looked into.
+    Waits,
+    /// It is delivered by an owner that lives.
+    Runs,
+    /// It ended without taking effect.
+    Dead {
+        /// The origin's last status, where that is known.
+        status: Option<u16>,
+        /// Until when that is remembered.
+        expires: Millis,
+    },
+    /// It may or may not have taken effect.
+    Unknown {
+        /// The origin's status, where there was one.
+        status: Option<u16>,
+        /// Until when that is remembered.
+        expires: Millis,
+    },
+}
+
+/// What is known of a delivery without changing it. The alarm that gives it up may be late.
+pub fn fate_of_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> DeliveryFate {
+    let (is_over, status) = (now >= delivery.until, None);
+    let expires = later_by(delivery.until.max(now), delivery.claim.retention);
+    match delivery.stage {
+        DeliveryStage::Dead { status, expires, .. } => DeliveryFate::Dead { status, expires },
+        DeliveryStage::Unknown { status, expires, .. } => DeliveryFate::Unknown { status, expires },
+        DeliveryStage::Running if owner.owns(&delivery.claim) => DeliveryFate::Runs,
+        DeliveryStage::Running if delivery.attempt.terms.unanswered == Unanswered::Hold => {
+            DeliveryFate::Unknown { status, expires }
+        }
+        DeliveryStage::Waiting { .. } if is_over => DeliveryFate::Dead { status, expires },
+        DeliveryStage::Running | DeliveryStage::Asking { .. } if is_over => DeliveryFate::Unknown { status, expires },
+        DeliveryStage::Waiting { .. } | DeliveryStage::Running | DeliveryStage::Asking { .. } => DeliveryFate::Waits,
     }
-    let runs = delivery.stage == DeliveryStage::Running;
-    if runs && owner.owns(&delivery.claim) {
-        return None;
-    }
-    let is_held = runs && delivery.attempt.terms.unanswered == Unanswered::Hold;
-    // The alarm that gives it up may be late.
-    (is_held || now >= delivery.until).then(|| later_by(delivery.until.max(now), delivery.claim.retention))
 }

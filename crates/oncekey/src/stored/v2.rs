@@ -4,6 +4,8 @@
 //! later build adds within this version is an extension of the [frame](crate::stored::frame). These types are apart
 //! from those that the crate works with, so that nothing that is renamed or moved there changes a byte.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
     stored::{
         attempt::{Attempt, Terms},
         entity::Entity,
-        frame::Extension,
+        frame::{Extension, UNKNOWN_DELIVERY},
         outbox::OutboxEntry,
         record::{
             Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
@@ -106,7 +108,7 @@ struct DeliveryBody<'f> {
     stage: StageBody,
 }
 
-/// Until when what is dead is kept stands in the frame.
+/// Until when what is dead is kept stands in the frame. What is of unknown fate is dead for whoever reads no extension.
 #[derive(Serialize, Deserialize)]
 enum StageBody {
     Waiting { at: Millis },
@@ -190,6 +192,16 @@ pub(crate) struct OutboxBody<'f> {
     request: RequestBody<'f>,
 }
 
+/// The extensions of a record's form: those of its claimant, and that of a fate for which version 2 has no stage.
+pub(crate) fn extensions_of(record: &Record) -> Cow<'_, [Extension]> {
+    let extensions = &record.claim().claimant.extensions;
+    let Record::Accepted(Delivery { stage: DeliveryStage::Unknown { cause, .. }, .. }) = record else {
+        return Cow::Borrowed(extensions);
+    };
+    let bytes = vec![u8::from(*cause == Cause::Unanswered)];
+    Cow::Owned([extensions.as_slice(), &[Extension { tag: UNKNOWN_DELIVERY, is_needed: true, bytes }]].concat())
+}
+
 impl<'f> From<&'f Record> for RecordBody<'f> {
     fn from(record: &'f Record) -> Self {
         let state = match record {
@@ -210,7 +222,17 @@ impl<'f> From<&'f Record> for RecordBody<'f> {
 
 impl RecordBody<'_> {
     /// The record; `None` where a fingerprint or a key is of a version that this build does not know.
-    pub(crate) fn record(&self, expires: Millis, extensions: Vec<Extension>) -> Option<Record> {
+    pub(crate) fn record(&self, expires: Millis, mut extensions: Vec<Extension>) -> Option<Record> {
+        // It is written last, and once.
+        let unknown = match extensions.pop_if(|last| last.is_needed).map(|last| last.bytes).as_deref() {
+            None => None,
+            Some([0]) => Some(Cause::Ambiguous),
+            Some([1]) => Some(Cause::Unanswered),
+            Some(_) => return None,
+        };
+        if extensions.iter().any(|extension| extension.is_needed) {
+            return None;
+        }
         let claim = self.claim.claim(extensions)?;
         Some(match &self.state {
             StateBody::Claimed => Record::Claimed(claim),
@@ -224,8 +246,18 @@ impl RecordBody<'_> {
                 },
                 status: *status,
             },
-            StateBody::Accepted(delivery) => Record::Accepted(delivery.delivery(claim, expires)?),
+            StateBody::Accepted(delivery) => {
+                let mut delivery = delivery.delivery(claim, expires)?;
+                if let Some(cause) = unknown {
+                    let DeliveryStage::Dead { cause: DeathCause::Exhausted, status, expires } = delivery.stage else {
+                        return None;
+                    };
+                    delivery.stage = DeliveryStage::Unknown { cause, status, expires };
+                }
+                return Some(Record::Accepted(delivery));
+            }
         })
+        .filter(|_| unknown.is_none())
     }
 }
 
@@ -323,6 +355,7 @@ impl<'f> From<&'f Delivery> for DeliveryBody<'f> {
                 DeliveryStage::Waiting { at } => StageBody::Waiting { at },
                 DeliveryStage::Running => StageBody::Running,
                 DeliveryStage::Asking { at } => StageBody::Asking { at },
+                DeliveryStage::Unknown { status, .. } => StageBody::Dead { cause: DeathBody::Exhausted, status },
                 DeliveryStage::Dead { cause, status, expires: _ } => StageBody::Dead {
                     cause: match cause {
                         DeathCause::Declined => DeathBody::Declined,

@@ -25,7 +25,7 @@ fn policy() -> Policy {
         }],
         "queues": {
             "mail": { "path": "/mail", "key": "/event_id", "lease": 5, "retention": 9, "unanswered": "rerun" },
-            "ids": { "path": "/mail" },
+            "ids": { "path": "/mail", "unanswered": "hold" },
         },
     });
     policy.to_string().parse().unwrap()
@@ -113,7 +113,7 @@ fn lists() {
 #[test]
 fn what_an_item_is_told_as() {
     let check = |status, after, content: Option<&[u8]>, expect: Value| {
-        let told: Value = serde_json::from_str(&item_answer(status, "executed", after, content)).unwrap();
+        let told: Value = serde_json::from_str(&item_answer(status, "executed", None, after, content)).unwrap();
         let mut wanted = json!({ "status": status, "idempotency_status": "executed" });
         wanted.as_object_mut().unwrap().extend(expect.as_object().unwrap().clone());
         assert_eq!(told, wanted);
@@ -129,9 +129,11 @@ fn what_an_item_is_told_as() {
         check(200, None, Some(content), json!({ "body": text, "encoding": "base64" }));
     }
     let deep = "[".repeat(129) + &"]".repeat(129);
-    assert!(item_answer(200, "executed", None, Some(deep.as_bytes())).contains("base64"));
-    assert!(item_answer(200, "executed", None, Some(b" 1.0 ")).contains("\"body\": 1.0 }"));
-    let head = pairs(batch_head());
+    assert!(item_answer(200, "executed", None, None, Some(deep.as_bytes())).contains("base64"));
+    assert!(item_answer(200, "executed", None, None, Some(b" 1.0 ")).contains("\"body\": 1.0 }"));
+    assert!(!pairs(batch_head(None)).iter().any(|(name, _)| name.starts_with("access-control-")));
+    let head = pairs(batch_head(Some("https://shop.example")));
+    assert!(head.contains(&("access-control-allow-origin".to_owned(), "https://shop.example".to_owned())));
     assert!(head.contains(&("idempotency-status".to_owned(), "bypassed;reason=batch".to_owned())));
 }
 
@@ -139,7 +141,7 @@ fn what_an_item_is_told_as() {
 fn an_items_answer_byte_for_byte() {
     let check = |after, content: Option<&[u8]>, expect: &str| {
         assert_eq!(
-            item_answer(200, "a\"\n", after, content),
+            item_answer(200, "a\"\n", None, after, content),
             format!(r#"{{"status":200,"idempotency_status":"a\"\n",{expect}}}"#)
         );
     };
@@ -147,6 +149,10 @@ fn an_items_answer_byte_for_byte() {
     check(None, Some(b"\"\\ud800\""), r#""body":"\ud800""#);
     check(None, Some(b"foo"), r#""body":"Zm9v","encoding":"base64""#);
     check(None, None, r#""body":null,"omitted":true"#);
+    assert_eq!(
+        item_answer(201, "executed", Some("/o/\"1\""), Some(2), Some(b"{}")),
+        r#"{"status":201,"idempotency_status":"executed","location":"/o/\"1\"","retry_after":2,"body":{}}"#
+    );
 }
 
 #[test]
@@ -288,8 +294,8 @@ proptest! {
         let _ = items_of(Some("application/json"), None, &bytes, &["a".to_owned()], 10);
         let policy = policy();
         let _ = attempt_of_message(&policy, policy.queue("mail").unwrap(), &id, &bytes);
-        let told: Value = serde_json::from_str(&item_answer(status, &id, None, Some(&bytes))).unwrap();
-        assert_eq!(told["idempotency_status"], json!(id));
+        let told: Value = serde_json::from_str(&item_answer(status, &id, Some(&id), None, Some(&bytes))).unwrap();
+        assert_eq!((&told["idempotency_status"], &told["location"]), (&json!(id), &json!(id)));
     }
 }
 

@@ -480,7 +480,7 @@ fn a_probe_that_comes_late() {
 #[test]
 fn what_is_remembered() {
     let until = |at| AlarmDecision::Later(at);
-    let unknown = |expires| PeekState::Unknown { expires: Some(expires) };
+    let unknown = |expires| PeekState::Unknown { status: None, expires: Some(expires) };
     let completed = |status| PeekState::Completed { status, expires: EXPIRES };
     let check = |word: &str, owner_word: &str, expect: (AlarmDecision, PeekState, ReleaseDecision)| {
         let (record, owner) = (record(word), owner(owner_word));
@@ -531,6 +531,6 @@ fn times_end_where_numbers_do() {
     assert_eq!(first_alarm(&claim, u64::MAX), u64::MAX);
     assert_eq!(
         peek_record(Some(&Record::Claimed(claim)), Owner::default(), 0),
-        PeekState::Unknown { expires: Some(u64::MAX) }
+        PeekState::Unknown { status: None, expires: Some(u64::MAX) }
     );
 }

@@ -1,10 +1,10 @@
 //! Accepted requests: the tables of `delivery.rs`, the back-off, and what a message's answer means.
 use oncekey::{
-    answer::{head::ReplyHead, peek::PeekState},
+    answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
         accepted::{
-            AcceptDecision, DeliveryAnswer, DeliveryDecision, decide_accept, decide_after_delivery_probe,
-            decide_delivery, next_alarm, settle_delivery,
+            AcceptDecision, DeliveryAnswer, DeliveryDecision, RedeliveryDecision, decide_accept,
+            decide_after_delivery_probe, decide_delivery, decide_redelivery, line_of_end, next_alarm, settle_delivery,
         },
         attempt::{Decision, ProbeResult, decide},
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
@@ -18,7 +18,7 @@ use oncekey::{
     queue::{Receipt, read_receipt},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Cause, Claim, Claimant, Delivery, DeliveryStage, KeptReply, Owner, Record},
+        record::{Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, KeptReply, Owner, Record},
     },
 };
 
@@ -75,12 +75,16 @@ fn words(ring: DeliveryDecision) -> String {
             format!("deliver {} until {}", begun.claim.generation, begun.claim.lease_until - NOW)
         }
         DeliveryDecision::Probe { path, .. } => format!("ask {path}"),
-        DeliveryDecision::Store(Record::Unknown { expires, cause: Cause::Unanswered, status: None, .. }) => {
-            format!("unknown until {}", expires - NOW)
-        }
-        DeliveryDecision::Store(Record::Accepted(Delivery { stage: DeliveryStage::Asking { at }, tries, .. })) => {
-            format!("asking {} tries {tries}", at - NOW)
-        }
+        DeliveryDecision::Store(Record::Accepted(Delivery { stage, tries, .. })) => match stage {
+            DeliveryStage::Unknown { expires, cause: Cause::Unanswered, status: None } => {
+                format!("unknown until {}", expires - NOW)
+            }
+            DeliveryStage::Dead { expires, cause: DeathCause::Exhausted, status: None } => {
+                format!("dead until {}", expires - NOW)
+            }
+            DeliveryStage::Asking { at } => format!("asking {} tries {tries}", at - NOW),
+            stage => panic!("{stage:?}"),
+        },
         DeliveryDecision::Store(Record::Completed { expires, .. }) => format!("completed until {}", expires - NOW),
         DeliveryDecision::Store(record) => panic!("{record:?}"),
     }
@@ -95,6 +99,16 @@ fn check_ring(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, 
     assert_eq!(words(rung), expect, "{stage:?} {owner:?} {unanswered} {later}");
 }
 
+/// Every stage that has ended, kept until then, and how long that is from now.
+fn ended(expires: u64) -> [(u64, DeliveryStage); 4] {
+    let (dead, unknown) = (
+        |cause| DeliveryStage::Dead { cause, status: Some(404), expires },
+        |cause| DeliveryStage::Unknown { cause, status: Some(404), expires },
+    );
+    [dead(DeathCause::Declined), dead(DeathCause::Exhausted), unknown(Cause::Ambiguous), unknown(Cause::Unanswered)]
+        .map(|stage| (expires - NOW, stage))
+}
+
 #[test]
 fn the_alarm_by_the_table() {
     let (waits, asks) = (DeliveryStage::Waiting { at: NOW + 5 }, DeliveryStage::Asking { at: NOW + 5 });
@@ -104,7 +118,12 @@ fn the_alarm_by_the_table() {
             check_ring(waits, owner, unanswered, 4, "later 5");
             check_ring(waits, owner, unanswered, 5, &format!("deliver {next} until 10005"));
         }
-        check_ring(waits, GONE, unanswered, 50_000, "unknown until 150000");
+        check_ring(waits, GONE, unanswered, 50_000, "dead until 150000");
+        check_ring(asks, GONE, unanswered, 50_000, "unknown until 150000");
+        for (kept, stage) in ended(NOW + 70_000) {
+            check_ring(stage, GONE, unanswered, 69_999, &format!("later {kept}"));
+            check_ring(stage, GONE, unanswered, 70_000, "delete");
+        }
         check_ring(DeliveryStage::Running, ALIVE, unanswered, 0, "later 10000");
         check_ring(DeliveryStage::Running, ALIVE, unanswered, 90_000, "later 100000");
         check_ring(DeliveryStage::Running, GONE, unanswered, 50_000, "unknown until 150000");
@@ -113,9 +132,10 @@ fn the_alarm_by_the_table() {
     check_ring(DeliveryStage::Running, GONE, "probe", 0, &format!("ask /lookup/{SCOPED}"));
     check_ring(DeliveryStage::Running, GONE, "rerun", 0, "later 1500");
     check_ring(DeliveryStage::Running, GONE, "rerun", 1_500, "deliver 5 until 11500");
+    check_ring(asks, GONE, "rerun", 4, "later 5");
+    check_ring(asks, GONE, "rerun", 5, "deliver 5 until 10005");
     check_ring(asks, GONE, "probe", 4, "later 5");
     check_ring(asks, GONE, "probe", 5, &format!("ask /lookup/{SCOPED}"));
-    check_ring(asks, GONE, "probe", 50_000, "unknown until 150000");
     // An owner of another generation is none.
     check_ring(DeliveryStage::Running, Owner { running: Some(3), latest: 4 }, "hold", 0, "unknown until 100000");
 }
@@ -141,10 +161,24 @@ fn the_alarm_rings_when_something_is_due() {
     check(DeliveryStage::Waiting { at: NOW }, 10_000);
     check(DeliveryStage::Asking { at: NOW }, 10_000);
     check(DeliveryStage::Running, 10_000);
+    for (kept, stage) in ended(NOW + 70_000) {
+        check(stage, kept);
+    }
 }
 
 fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64, jitter: u32, expect: &str) {
-    let mut running = delivery(DeliveryStage::Running, terms.0);
+    check_settle_after(0, status, terms, retry_after, jitter, expect);
+}
+
+fn check_settle_after(
+    refusals: u32,
+    status: Option<u16>,
+    terms: (&str, &str, &str),
+    retry_after: u64,
+    jitter: u32,
+    expect: &str,
+) {
+    let mut running = Delivery { refusals, ..delivery(DeliveryStage::Running, terms.0) };
     running.attempt.terms.keep = if terms.1 == "definite" { Keep::Definite } else { Keep::Success };
     running.attempt.terms.server_error = match terms.2 {
         "hold" => ServerError::Hold,
@@ -160,7 +194,7 @@ fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64
         &claim,
         then,
         kept,
-        DeliveryAnswer { status, retry_after },
+        DeliveryAnswer { status: status.unwrap_or(0), is_whole: true, retry_after },
         jitter,
         NOW,
     );
@@ -168,12 +202,21 @@ fn check_settle(status: Option<u16>, terms: (&str, &str, &str), retry_after: u64
         Settlement::Late => "late".to_owned(),
         Settlement::Release => "forgotten".to_owned(),
         Settlement::Store(Record::Completed { expires, .. }) => format!("completed {}", expires - NOW),
-        Settlement::Store(Record::Unknown { status, .. }) => format!("unknown {}", status.unwrap_or(0)),
-        Settlement::Store(Record::Accepted(Delivery { stage: DeliveryStage::Waiting { at }, tries: 2, .. })) => {
-            format!("again {}", at - NOW)
-        }
-        Settlement::Store(Record::Accepted(Delivery { stage: DeliveryStage::Asking { at }, tries: 2, .. })) => {
-            format!("ask {}", at - NOW)
+        Settlement::Store(Record::Accepted(Delivery { stage, tries: 2, refusals: counted, .. })) => {
+            assert_eq!(counted - refusals, u32::from(matches!(status, Some(401 | 403 | 407 | 425))));
+            match stage {
+                DeliveryStage::Waiting { at } => format!("again {}", at - NOW),
+                DeliveryStage::Asking { at } => format!("ask {}", at - NOW),
+                DeliveryStage::Unknown { status, expires, .. } => {
+                    assert_eq!(expires, NOW + 100_000);
+                    format!("unknown {}", status.unwrap_or(0))
+                }
+                DeliveryStage::Dead { status, expires, cause: DeathCause::Declined } => {
+                    assert_eq!(expires, NOW + 100_000);
+                    format!("dead {}", status.unwrap_or(0))
+                }
+                stage => panic!("{stage:?}"),
+            }
         }
         Settlement::Store(record) => panic!("{record:?}"),
     };
@@ -186,12 +229,17 @@ fn a_delivery_ends_by_the_table() {
     for status in [200, 204, 299, 303] {
         check_settle(Some(status), usual, 0, LEAST, "completed 100000");
     }
-    check_settle(Some(404), usual, 0, LEAST, "forgotten");
-    for status in [307, 308] {
-        check_settle(Some(status), usual, 0, LEAST, "forgotten");
-        check_settle(Some(status), ("rerun", "definite", "keep"), 0, LEAST, "forgotten");
+    for status in [400, 404, 422, 307, 308] {
+        check_settle(Some(status), usual, 0, LEAST, &format!("dead {status}"));
+        check_settle(Some(status), ("rerun", "definite", "keep"), 9_000, MOST, &format!("dead {status}"));
     }
-    check_settle(Some(404), ("hold", "definite", "release"), 0, LEAST, "completed 100000");
+    for status in [401, 403, 407, 425] {
+        check_settle_after(4, Some(status), usual, 0, LEAST, "again 1000");
+        check_settle_after(5, Some(status), usual, 0, LEAST, &format!("dead {status}"));
+    }
+    for status in [429, 503, 500, 521] {
+        check_settle_after(5, Some(status), usual, 0, LEAST, "again 1000");
+    }
     for status in [401, 403, 407, 425, 429, 503, 521, 523, 525, 526, 530, 500, 501, 599] {
         check_settle(Some(status), usual, 0, LEAST, "again 1000");
         check_settle(Some(status), usual, 0, MOST, "again 2000");
@@ -205,8 +253,8 @@ fn a_delivery_ends_by_the_table() {
     check_settle(Some(500), ("hold", "success", "keep"), 0, LEAST, "completed 100000");
     for status in [Some(408), Some(502), Some(504), None] {
         check_settle(status, usual, 0, LEAST, &format!("unknown {}", status.unwrap_or(0)));
-        check_settle(status, ("rerun", "success", "release"), 0, LEAST, "again 1000");
-        check_settle(status, ("rerun", "success", "release"), 3_000, LEAST, "again 3000");
+        check_settle(status, ("rerun", "success", "release"), 0, LEAST, "ask 1000");
+        check_settle(status, ("rerun", "success", "release"), 3_000, LEAST, "ask 3000");
         check_settle(status, ("probe", "success", "release"), 0, LEAST, "ask 1000");
     }
 }
@@ -215,7 +263,7 @@ fn a_delivery_ends_by_the_table() {
 fn what_is_not_its_own_is_settled_by_nobody() {
     let running = delivery(DeliveryStage::Running, "hold");
     let old = Claim { generation: 3, ..running.claim.clone() };
-    let heard = DeliveryAnswer { status: Some(200), retry_after: 0 };
+    let heard = DeliveryAnswer { status: 200, is_whole: true, retry_after: 0 };
     let kept = || KeptReply::Whole(ReplyHead::without_lines(200));
     let then = oncekey::decide::outcome::RecordChange::Keep;
     let late = |record: Option<&Record>, claim: &Claim| {
@@ -262,7 +310,7 @@ fn what_the_origin_says_when_asked() {
     check_asked(ProbeResult::Answer, 0, "completed until 100000");
     check_asked(ProbeResult::Answer, 60_000, "completed until 160000");
     check_asked(ProbeResult::Nothing, 0, "deliver 5 until 10000");
-    check_asked(ProbeResult::Nothing, 50_000, "unknown until 150000");
+    check_asked(ProbeResult::Nothing, 50_000, "dead until 150000");
     check_asked(ProbeResult::TooEarly, 0, "asking 1500 tries 3");
     let mut long = delivery(DeliveryStage::Running, "probe");
     long.claim.lease_until = NOW + 7_000;
@@ -281,30 +329,48 @@ fn what_the_origin_says_when_asked() {
     check_asked(ProbeResult::Unclear, 49_500, "asking 50000 tries 3");
 }
 
-/// What a caller sees of an accepted request: accept again, accept other content, a proxied attempt, peek, release.
-fn check_seen(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, unknown: bool) {
+/// What a caller sees of an accepted request, and what the operator may do: peek, accept again, accept other content, a
+/// proxied attempt, release, delivery.
+fn check_seen(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, expect: (&str, Option<u16>, u64)) {
+    let (state, status, kept) = expect;
     let record = Record::Accepted(delivery(stage, unanswered));
     let now = NOW + later;
     let place = format!("{stage:?} {owner:?} {unanswered} {later}");
-    assert_eq!(decide_accept(Some(&record), owner, &attempt(SAME, "hold"), now), AcceptDecision::Duplicate, "{place}");
-    let AcceptDecision::Refuse { refusal, expires: None } =
+    let expires = NOW + kept;
+    let found = match state {
+        "dead" => PeekState::Dead { status, expires },
+        "unknown" => PeekState::Unknown { status, expires: Some(expires) },
+        _ => PeekState::Running,
+    };
+    assert_eq!(peek_record(Some(&record), owner, now), found, "{place}");
+    let ended = ["dead", "unknown"].contains(&state);
+    let refused = AcceptDecision::Refuse { refusal: Refusal::OutcomeUnknown { status }, expires: Some(expires) };
+    let again = if ended { refused } else { AcceptDecision::Duplicate };
+    assert_eq!(decide_accept(Some(&record), owner, &attempt(SAME, "hold"), now), again, "{place}");
+    let AcceptDecision::Refuse { refusal: Refusal::Reused, .. } =
         decide_accept(Some(&record), owner, &attempt(OTHER, "hold"), now)
     else {
         panic!("{place}");
     };
-    assert_eq!(refusal.code(), "idempotency_key_reused");
     let code = |print| match decide(Some(&record), owner, &attempt(print, "rerun"), false, now) {
         Decision::Refuse { refusal, .. } => refusal.code(),
         decision => panic!("{place}: {decision:?}"),
     };
     assert_eq!(code(OTHER), "idempotency_key_reused");
-    let (found, freed) = (peek_record(Some(&record), owner, now), decide_release(Some(&record), owner, now));
-    if unknown {
-        assert_eq!(found, PeekState::Unknown { expires: Some(UNTIL + 100_000) }, "{place}");
-        assert_eq!((code(SAME), freed), ("outcome_unknown", ReleaseDecision::Done));
+    let freed = if state == "runs" { ReleaseDecision::Running } else { ReleaseDecision::Done };
+    assert_eq!(decide_release(Some(&record), owner, now), freed, "{place}");
+    let delivered = decide_redelivery(Some(&record), owner, now);
+    if ended {
+        assert_eq!(code(SAME), "outcome_unknown");
+        let RedeliveryDecision::Store(Delivery { stage, until, tries, refusals, claim, attempt: terms }) = delivered
+        else {
+            panic!("{place}: {delivered:?}");
+        };
+        assert_eq!((stage, until), (DeliveryStage::Waiting { at: now }, now + 100_000), "{place}");
+        assert_eq!((tries, refusals, claim.generation), (0, 0, 4));
+        assert_eq!(terms, attempt(SAME, unanswered), "the terms are those of the first time");
     } else {
-        assert_eq!((found, freed), (PeekState::Running, ReleaseDecision::Running), "{place}");
-        assert_eq!(code(SAME), "request_in_progress");
+        assert_eq!((code(SAME), delivered), ("request_in_progress", RedeliveryDecision::Refuse), "{place}");
         let mut waits = attempt(SAME, "hold");
         waits.terms.wait = 3;
         assert_eq!(decide(Some(&record), owner, &waits, false, now), Decision::Wait { seconds: 3 });
@@ -312,15 +378,55 @@ fn check_seen(stage: DeliveryStage, owner: Owner, unanswered: &str, later: u64, 
 }
 
 #[test]
-fn it_runs_until_it_has_ended_for_everybody() {
-    let waits = DeliveryStage::Waiting { at: NOW };
+fn it_is_seen_as_what_it_is_by_everybody() {
+    let (waits, asks) = (DeliveryStage::Waiting { at: NOW }, DeliveryStage::Asking { at: NOW });
+    let (queued, runs) = (("waits", None, 0), ("runs", None, 0));
+    let over = |state| (state, None, 150_000);
     for unanswered in ["hold", "rerun", "probe"] {
-        check_seen(waits, GONE, unanswered, 0, false);
-        check_seen(waits, GONE, unanswered, 49_999, false);
-        check_seen(waits, GONE, unanswered, 50_000, true);
-        check_seen(DeliveryStage::Running, ALIVE, unanswered, 90_000, false);
-        check_seen(DeliveryStage::Running, GONE, unanswered, 0, unanswered == "hold");
-        check_seen(DeliveryStage::Asking { at: NOW }, GONE, unanswered, 0, false);
+        check_seen(waits, GONE, unanswered, 0, queued);
+        check_seen(waits, GONE, unanswered, 49_999, queued);
+        check_seen(waits, GONE, unanswered, 50_000, over("dead"));
+        check_seen(DeliveryStage::Running, ALIVE, unanswered, 90_000, runs);
+        let gone = if unanswered == "hold" { over("unknown") } else { queued };
+        check_seen(DeliveryStage::Running, GONE, unanswered, 0, gone);
+        check_seen(DeliveryStage::Running, GONE, unanswered, 50_000, over("unknown"));
+        check_seen(asks, GONE, unanswered, 0, queued);
+        check_seen(asks, GONE, unanswered, 50_000, over("unknown"));
+        for (kept, stage) in ended(NOW + 70_000) {
+            let state = if matches!(stage, DeliveryStage::Dead { .. }) { "dead" } else { "unknown" };
+            check_seen(stage, GONE, unanswered, 69_999, (state, Some(404), kept));
+            let over = Record::Accepted(delivery(stage, unanswered));
+            assert_eq!(peek_record(Some(&over), GONE, NOW + 70_000), PeekState::Absent);
+            assert_eq!(decide_redelivery(Some(&over), GONE, NOW + 70_000), RedeliveryDecision::Absent);
+            assert_eq!(decide_release(Some(&over), GONE, NOW + 70_000), ReleaseDecision::Absent);
+        }
+    }
+}
+
+#[test]
+fn only_what_was_accepted_is_delivered_again() {
+    let claim = delivery(DeliveryStage::Running, "hold").claim;
+    let kept = KeptReply::Tombstone { status: 200 };
+    assert_eq!(decide_redelivery(None, GONE, NOW), RedeliveryDecision::Absent);
+    for record in [
+        Record::Claimed(claim.clone()),
+        Record::Completed { claim: claim.clone(), expires: NOW + 1, kept },
+        Record::Unknown { claim, expires: NOW + 1, cause: Cause::Unanswered, status: None },
+    ] {
+        assert_eq!(decide_redelivery(Some(&record), GONE, NOW), RedeliveryDecision::Refuse, "{record:?}");
+    }
+}
+
+#[test]
+fn the_operator_is_told_of_an_end_without_an_answer() {
+    let line = |stage| line_of_end(&Record::Accepted(delivery(stage, "hold")));
+    for (_, stage) in ended(NOW + 1) {
+        let what = if matches!(stage, DeliveryStage::Dead { .. }) { "dead" } else { "unknown" };
+        let told = format!("{{\"oncekey\":\"{what}\",\"key\":\"{SCOPED}\",\"status\":404}}");
+        assert_eq!(line(stage), Some(told));
+    }
+    for stage in [DeliveryStage::Waiting { at: 1 }, DeliveryStage::Running, DeliveryStage::Asking { at: 1 }] {
+        assert_eq!(line(stage), None);
     }
 }
 
@@ -343,17 +449,16 @@ fn a_free_key_is_taken() {
     let kept = KeptReply::Tombstone { status: 200 };
     let over = Record::Completed { claim: claim.clone(), expires: NOW, kept: kept.clone() };
     assert_eq!(taken(Some(&over), GONE, 4), "deliver 5 until 10000");
-    for known in [
-        Record::Completed { claim: claim.clone(), expires: NOW + 1, kept },
-        Record::Unknown { claim: claim.clone(), expires: NOW + 1, cause: Cause::Ambiguous, status: Some(500) },
-        Record::Claimed(claim),
-    ] {
-        assert_eq!(
-            decide_accept(Some(&known), GONE, &attempt(SAME, "hold"), NOW),
-            AcceptDecision::Duplicate,
-            "{known:?}"
-        );
-    }
+    let check = |known: Record, owner: Owner, expect: AcceptDecision| {
+        assert_eq!(decide_accept(Some(&known), owner, &attempt(SAME, "hold"), NOW), expect, "{known:?}");
+    };
+    let refused = |status, expires| AcceptDecision::Refuse { refusal: Refusal::OutcomeUnknown { status }, expires };
+    let unknown =
+        Record::Unknown { claim: claim.clone(), expires: NOW + 1, cause: Cause::Ambiguous, status: Some(500) };
+    check(Record::Completed { claim: claim.clone(), expires: NOW + 1, kept }, GONE, AcceptDecision::Duplicate);
+    check(unknown, GONE, refused(Some(500), Some(NOW + 1)));
+    check(Record::Claimed(claim.clone()), ALIVE, AcceptDecision::Duplicate);
+    check(Record::Claimed(claim), GONE, refused(None, None));
 }
 
 #[test]
@@ -396,7 +501,7 @@ fn what_an_answer_to_a_message_means() {
     }
     check(200, "", false);
     check(200, "bypassed;reason=no-key", false);
-    for (status, handed) in [(202, true), (422, true), (404, false), (409, false), (500, false), (503, false)] {
+    for (status, handed) in [(202, true), (422, true), (404, false), (409, true), (500, false), (503, false)] {
         assert_eq!(is_handed_over(status), handed, "{status}");
     }
 }

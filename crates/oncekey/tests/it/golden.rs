@@ -8,9 +8,9 @@ use oncekey::{
     stored::{
         attempt::{Attempt, Terms},
         codec::{ENTITY_VERSION, OUTBOX_VERSION, RECORD_VERSION, REQUEST_VERSION},
-        entity::Entity,
+        entity::{Entity, TransitionAnswer},
         frame::{Extension, NEVER, Unreadable},
-        outbox::OutboxEntry,
+        outbox::{EffectFate, EffectNote, OutboxEntry, OutboxProgress},
         record::{
             Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
         },
@@ -210,6 +210,14 @@ fn records_of_version_2() {
     check_record(&golden!("record-v2-accepted-declined"), &declined);
     let exhausted = delivery(9, 5, dead(DeathCause::Exhausted, None), Unanswered::Rerun);
     check_record(&golden!("record-v2-accepted-exhausted"), &exhausted);
+    let unknown = |cause, status| DeliveryStage::Unknown { cause, status, expires: EXPIRES + 1 };
+    let silent = delivery(2, 0, unknown(Cause::Unanswered, None), probe());
+    check_record(&golden!("record-v2-accepted-unanswered"), &silent);
+    let mut ambiguous = delivery(1, 0, unknown(Cause::Ambiguous, Some(500)), Unanswered::Hold);
+    if let Record::Accepted(Delivery { claim, .. }) = &mut ambiguous {
+        claim.claimant = known_claimant();
+    }
+    check_record(&golden!("record-v2-accepted-ambiguous"), &ambiguous);
 }
 
 #[test]
@@ -278,11 +286,32 @@ fn outbox_entries() {
 }
 
 #[test]
+fn texts_beside_an_entity() {
+    let progress = OutboxProgress { waiting: Some(7), tries: 3, aside: 2 };
+    assert_eq!(progress.to_string(), include_str!("../../../../tests/golden/progress-v1.txt"));
+    assert_eq!(include_str!("../../../../tests/golden/progress-v1.txt").parse(), Ok(progress));
+    let key = Some("37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse::<ScopedKey>().unwrap());
+    let note = EffectNote { fate: EffectFate::Dead(Some(404)), key };
+    assert_eq!(note.to_string(), include_str!("../../../../tests/golden/effect-v1.json"));
+    assert_eq!(include_str!("../../../../tests/golden/effect-v1.json").parse(), Ok(note));
+    let fingerprint = PRINTS[0].parse::<Fingerprint>().unwrap();
+    let answer = TransitionAnswer { fingerprint, state: "a bé".to_owned(), won: true, version: 7, until: EXPIRES };
+    assert_eq!(answer.to_string(), include_str!("../../../../tests/golden/answer-v1.txt"));
+    assert_eq!(include_str!("../../../../tests/golden/answer-v1.txt").parse(), Ok(answer));
+}
+
+#[test]
 fn what_is_needed_and_not_known_makes_a_form_unreadable() {
     let extensions = vec![extension(false), extension(true)];
     let claimant = Claimant { extensions: extensions.clone(), ..Claimant::default() };
     let record = Record::Claimed(Claim { claimant, ..claim() });
     assert_eq!(Record::decode(&record.encode()), Err(Unreadable { expires: Some(record.expires()) }));
+    // The one tag that is known says something of a delivery alone.
+    let fate = vec![Extension { tag: 1, is_needed: true, bytes: vec![1] }];
+    let claimant = Claimant { extensions: fate.clone(), ..Claimant::default() };
+    let record = Record::Claimed(Claim { claimant, ..claim() });
+    assert_eq!(Record::decode(&record.encode()), Err(Unreadable { expires: Some(record.expires()) }));
+    assert_eq!(Entity::decode(&entity(fate).encode()), Err(Unreadable { expires: Some(NEVER) }));
     assert_eq!(Entity::decode(&entity(extensions).encode()), Err(Unreadable { expires: Some(NEVER) }));
 }
 
@@ -359,6 +388,8 @@ fn some_record() -> impl Strategy<Value = Record> {
             status,
             expires
         }),
+        (cause.clone(), any::<Option<u16>>(), any::<u64>())
+            .prop_map(|(cause, status, expires)| DeliveryStage::Unknown { cause, status, expires }),
     ];
     let unanswered =
         prop_oneof![Just(Unanswered::Hold), Just(Unanswered::Rerun), any::<String>().prop_map(Unanswered::Probe),];

@@ -111,6 +111,7 @@ fn what_the_gate_says_of_a_key() {
     check(Some("running"), KeyState::Running);
     check(Some("completed"), KeyState::Completed(201));
     check(Some("unknown"), KeyState::Unknown);
+    check(Some("dead"), KeyState::Unknown);
     check(None, KeyState::Unknown);
 }
 

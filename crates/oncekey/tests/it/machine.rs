@@ -3,12 +3,15 @@ use std::collections::BTreeMap;
 
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
-    decide::transition::{LONGEST_BY, TransitionContent, TransitionDecision, WonTransition, decide_transition},
+    decide::transition::{
+        KEY_KEPT, LONGEST_BY, TransitionContent, TransitionDecision, WonTransition, answer_to_keep, decide_repeat,
+        decide_transition, fingerprint_of_transition,
+    },
     errand::{EntityErrand, LONGEST_ID},
     policy::{Keep, Policy, Unanswered},
     stored::{
         attempt::Attempt,
-        entity::{Entity, LONGEST_HISTORY, kept_versions},
+        entity::{Entity, LONGEST_HISTORY, TransitionAnswer, expiry_row, identity_of_row, kept_versions},
         frame::Extension,
     },
 };
@@ -25,7 +28,7 @@ fn entry(text: &str) -> Value {
 
 fn policy() -> Policy {
     let policy = json!({
-        "routes": [{ "path": "/payouts", "unanswered": "rerun", "lease": 7, "keep": "success" }, {}],
+        "routes": [{ "path": "/payouts", "unanswered": "rerun", "lease": 7, "keep": "success" }, { "unanswered": "hold" }],
         "machines": {
             "refund": { "initial": "pending", "transitions": {
                 "approve": { "from": ["pending"], "to": "approved", "effect": "/payouts?by=gate" },
@@ -59,8 +62,9 @@ fn check(state: Option<&str>, name: &str, expect: &str) {
             format!("{} {}", won.entity.state, won.effect.map_or_else(|| "-".to_owned(), |effect| effect.path))
         }
         TransitionDecision::There => "there".to_owned(),
-        TransitionDecision::Conflict(Refusal::StateConflict { state }) => format!("conflict {state}"),
-        TransitionDecision::Conflict(refusal) => panic!("{refusal:?}"),
+        TransitionDecision::Again { .. } => panic!("nothing was asked before"),
+        TransitionDecision::Refuse(Refusal::StateConflict { state }) => format!("conflict {state}"),
+        TransitionDecision::Refuse(refusal) => panic!("{refusal:?}"),
     };
     assert_eq!(found, expect, "{state:?} {name}");
 }
@@ -145,6 +149,18 @@ fn orders() {
         check(path, None);
     }
     check(&format!("refund/{}", "x".repeat(LONGEST_ID + 1)), None);
+    let of_key = |header: Option<&str>, id: &str| {
+        let order = EntityErrand::of_path(&format!("refund/{id}/approve")).unwrap().with_key(header).unwrap();
+        assert_eq!(order.to_string().parse(), Ok(order.clone()));
+        order
+    };
+    let key = "\"8e03978e-40d5-43dd-bc93-6894a57f9324\"";
+    assert_eq!(of_key(None, "42").key, None);
+    assert_eq!(of_key(Some(key), "42").key, of_key(Some(key.trim_matches('"')), "42").key);
+    assert_ne!(of_key(Some(key), "42").key, of_key(Some(key), "43").key);
+    assert_ne!(of_key(Some(key), "42").key, of_key(Some("natural"), "42").key);
+    assert!(of_key(Some(key), "42").to_string().starts_with("refund 42 approve !key="), "older builds refuse it");
+    assert!(EntityErrand::of_path("refund/42/approve").unwrap().with_key(Some("a b")).is_err());
     let policy = policy();
     let known = |path: &str| EntityErrand::of_path(path).is_some_and(|errand| policy.knows(&errand));
     assert!(known("refund/1") && known("refund/1/approve"));
@@ -164,9 +180,82 @@ fn an_errand_with_further_words() {
     check("m 1 go more b=1", Some(("1", Some("go"))));
     check("m 1 ", Some(("1", None)));
     check("m 1  more", Some(("1", None)));
-    for text in ["", "m", "m 1 !more", "m 1 %21more", "m 1  !more", "m 1 go !more", "m 1 go a !b", "m %ff", "m 1 %"] {
+    for text in [
+        "",
+        "m",
+        "m 1 !more",
+        "m 1 %21more",
+        "m 1  !more",
+        "m 1 go !more",
+        "m 1 go !key=",
+        "m 1 go !key=x",
+        "m 1 go a !b",
+        "m %ff",
+        "m 1 %",
+    ] {
         check(text, None);
     }
+}
+
+fn answer(version: u32, until: u64) -> TransitionAnswer {
+    let fingerprint = fingerprint_of_transition(&policy(), "approve", b"{}");
+    TransitionAnswer { fingerprint, state: "a b".to_owned(), won: true, version, until }
+}
+
+#[test]
+fn the_same_again_is_told_the_same() {
+    let same = |name: &str, content: &[u8]| fingerprint_of_transition(&policy(), name, content);
+    let check = |kept: &TransitionAnswer, asked, version, now, expect: Option<&str>| {
+        let found = decide_repeat(kept, version, &asked, now).map(|decision| match decision {
+            TransitionDecision::Again { state, won } => format!("{state} {won}"),
+            TransitionDecision::Refuse(refusal) => refusal.code().to_owned(),
+            decision => panic!("{decision:?}"),
+        });
+        assert_eq!(found.as_deref(), expect, "{kept:?} {version} {now}");
+    };
+    let kept = answer(7, NOW);
+    check(&kept, same("approve", b" { } "), 7, NOW - 1, Some("a b true"));
+    check(&kept, same("approve", b"{\"by\":1}"), 7, NOW - 1, Some("idempotency_key_reused"));
+    check(&kept, same("reject", b"{}"), 7, NOW - 1, Some("idempotency_key_reused"));
+    // For as long as the history has its entry, and for its time.
+    check(&kept, same("approve", b"{}"), 6 + LONGEST_HISTORY, u64::MAX, Some("a b true"));
+    check(&kept, same("approve", b"{}"), 7 + LONGEST_HISTORY, NOW, None);
+    check(&kept, same("approve", b"{}"), 7 + LONGEST_HISTORY, NOW - 1, Some("a b true"));
+    check(&answer(0, NOW), same("approve", b"{}"), 1, NOW, None);
+}
+
+#[test]
+fn what_is_kept_of_an_answer() {
+    let keep = |decision: &TransitionDecision, is_key| {
+        let asked = fingerprint_of_transition(&policy(), "approve", b"");
+        answer_to_keep(decision, is_key, asked, "approved", NOW).map(|kept| (kept.won, kept.version, kept.until - NOW))
+    };
+    let day = u64::from(KEY_KEPT) * 1000;
+    let won = make(Some(&entity("pending", 3)), "approve", "");
+    assert_eq!((keep(&won, true), keep(&won, false)), (Some((true, 4, day)), Some((true, 0, 60_000))));
+    let there = TransitionDecision::There;
+    assert_eq!((keep(&there, true), keep(&there, false)), (Some((false, 0, day)), None));
+    let again = TransitionDecision::Again { state: "approved".to_owned(), won: true };
+    for decision in [TransitionDecision::Refuse(Refusal::Reused), again] {
+        assert_eq!((keep(&decision, true), keep(&decision, false)), (None, None));
+    }
+}
+
+/// Pinned: the form as it was first written.
+#[test]
+fn the_stored_form_of_an_answer() {
+    let text = format!("1 {} 1 7 784111777000 a%20b", answer(0, 0).fingerprint);
+    assert_eq!(answer(7, NOW).to_string(), text);
+    assert_eq!(text.parse(), Ok(answer(7, NOW)));
+    for other in
+        ["", "1", &text[2..], &text.replacen('1', "2", 1), &[&text, " x"].concat(), &text.replace(" 7 ", " x ")]
+    {
+        assert!(other.parse::<TransitionAnswer>().is_err(), "{other}");
+    }
+    let row = expiry_row(NOW, "who");
+    assert_eq!((row.as_str(), identity_of_row(&row)), ("x0000784111777000who", Some("who")));
+    assert!(expiry_row(999, "z") < expiry_row(1_000, "a"));
+    assert_eq!(identity_of_row("x"), None);
 }
 
 #[test]
@@ -190,14 +279,12 @@ fn what_is_said() {
 /// What happens to an entity.
 #[derive(Clone, Debug)]
 enum Event {
-    Ask {
-        name: usize,
-        by: u8,
-    },
+    /// `key`: one of few; `lost`: the answer of the call is lost, and the front repeats it later.
+    Ask { name: usize, by: u8, key: Option<u8>, lost: bool },
+    /// The front repeats the call whose answer was lost.
+    Repeat,
     /// The alarm hands over, and is cut off after that many writes.
-    HandOver {
-        until: usize,
-    },
+    HandOver { until: usize },
     /// Nothing that is not stored is known any more: the same as nothing, since nothing else is known.
     Crash,
 }
@@ -214,6 +301,13 @@ struct World {
     state: String,
     version: u32,
     effects: usize,
+    /// What was told under keys and to calls, as it is stored.
+    kept: BTreeMap<String, String>,
+    /// What the first was told under a key, and for what: the model's own memory.
+    first: BTreeMap<u8, (usize, u8, (String, bool))>,
+    /// The call that will be repeated: its name, what was asked, and what was told.
+    lost: Option<(String, usize, u8, (String, bool))>,
+    calls: u32,
 }
 
 impl World {
@@ -221,14 +315,61 @@ impl World {
         self.stored.as_deref().map(|bytes| Entity::decode(bytes).expect("what was stored can be read"))
     }
 
-    fn ask(&mut self, name: &str, by: u8) {
+    /// One call, as the entity takes it; what it is told.
+    fn call(&mut self, identity: &str, is_key: bool, name: usize, by: u8) -> Result<(String, bool), String> {
+        let (name, content) = (NAMES[name], format!("{{\"by\":{by}}}"));
+        let asked = fingerprint_of_transition(&policy(), name, content.as_bytes());
+        let kept = self.kept.get(identity).map(|text| text.parse::<TransitionAnswer>().unwrap());
+        let again = kept.and_then(|kept| decide_repeat(&kept, self.version, &asked, NOW));
+        let decision = again.unwrap_or_else(|| make(self.entity().as_ref(), name, &content));
+        let to = policy().machine("refund").unwrap().transition(name).unwrap().to.clone();
+        if let Some(told) = answer_to_keep(&decision, is_key, asked, &to, NOW) {
+            self.kept.insert(identity.to_owned(), told.to_string());
+        }
+        match decision {
+            TransitionDecision::Again { state, won } => Ok((state, won)),
+            TransitionDecision::Refuse(Refusal::Reused) => Err("reused".to_owned()),
+            decision => self.take(name, by, decision),
+        }
+    }
+
+    fn ask(&mut self, name: usize, by: u8, key: Option<u8>, lost: bool) {
+        let version = self.version;
+        self.calls += 1;
+        let identity = key.map_or_else(|| format!("call {}", self.calls), |key| format!("key {key}"));
+        let told = self.call(&identity, key.is_some(), name, by);
+        if let Some(first) = key.and_then(|key| self.first.get(&key)) {
+            let expect = if (first.0, first.1) == (name, by) { Ok(first.2.clone()) } else { Err("reused".to_owned()) };
+            assert_eq!((told, self.version), (expect, version), "the same again moves nothing");
+            return;
+        }
+        if let Ok(told) = told {
+            if let Some(key) = key {
+                self.first.insert(key, (name, by, told.clone()));
+            }
+            if lost && told.1 {
+                self.lost = Some((identity, name, by, told));
+            }
+        }
+    }
+
+    fn repeat(&mut self) {
+        if let Some((identity, name, by, told)) = self.lost.take() {
+            let version = self.version;
+            let is_key = identity.starts_with("key");
+            assert_eq!(self.call(&identity, is_key, name, by), Ok(told), "the winner hears that it won");
+            assert_eq!(self.version, version, "and wins once");
+        }
+    }
+
+    fn take(&mut self, name: &str, by: u8, decision: TransitionDecision) -> Result<(String, bool), String> {
         let (starts, to, effect): (&[&str], &str, bool) = match name {
             "approve" => (&["pending"], "approved", true),
             "reject" => (&["pending", "approved"], "rejected", false),
             "reopen" => (&["approved", "rejected"], "pending", true),
             _ => (&["pending"], "pending", false),
         };
-        match make(self.entity().as_ref(), name, &format!("{{\"by\":{by}}}")) {
+        match decision {
             TransitionDecision::Won(won) => {
                 assert!(self.state != to && starts.contains(&self.state.as_str()), "won in {}", self.state);
                 let WonTransition { entity, entry: told, effect: outgoing } = *won;
@@ -242,11 +383,17 @@ impl World {
                     self.outbox.insert(self.version, (effect.attempt, effect.content));
                 }
                 self.stored = Some(entity.encode());
+                Ok((to.to_owned(), true))
             }
-            TransitionDecision::There => assert_eq!(self.state, to),
-            TransitionDecision::Conflict(refusal) => {
+            TransitionDecision::There => {
+                assert_eq!(self.state, to);
+                Ok((to.to_owned(), false))
+            }
+            TransitionDecision::Again { .. } => panic!("decided anew"),
+            TransitionDecision::Refuse(refusal) => {
                 assert_eq!(refusal, Refusal::StateConflict { state: self.state.clone() });
                 assert!(!starts.contains(&self.state.as_str()) && self.state != to);
+                Err("conflict".to_owned())
             }
         }
     }
@@ -277,14 +424,17 @@ proptest! {
 
     #[test]
     fn every_change_has_one_winner_and_one_effect(events in vec(prop_oneof![
-        6 => (0..NAMES.len(), any::<u8>()).prop_map(|(name, by)| Event::Ask { name, by }),
+        6 => (0..NAMES.len(), 0..3_u8, proptest::option::of(0..3_u8), any::<bool>())
+            .prop_map(|(name, by, key, lost)| Event::Ask { name, by, key, lost }),
+        2 => proptest::prelude::Just(Event::Repeat),
         2 => (0..6_usize).prop_map(|until| Event::HandOver { until }),
         1 => proptest::prelude::Just(Event::Crash),
     ], 0..40)) {
         let mut world = World { state: "pending".to_owned(), ..World::default() };
         for event in events {
             match event {
-                Event::Ask { name, by } => world.ask(NAMES[name], by),
+                Event::Ask { name, by, key, lost } => world.ask(name, by, key, lost),
+                Event::Repeat => world.repeat(),
                 Event::HandOver { until } => world.hand_over(until),
                 Event::Crash => assert!(world.entity().is_none_or(|entity| entity.version == world.version)),
             }

@@ -26,6 +26,7 @@ mod item;
 mod keys;
 mod machine;
 mod model;
+mod outbox;
 mod policy;
 mod promise;
 mod reply;

@@ -285,7 +285,7 @@ impl Gate {
                     PeekState::Completed { status, expires: known.until }
                 }
                 Fate::OwnerDied | Fate::Ambiguous { .. } | Fate::Silent { .. } => {
-                    PeekState::Unknown { expires: Some(known.until) }
+                    PeekState::Unknown { status: None, expires: Some(known.until) }
                 }
             },
         };
@@ -299,7 +299,7 @@ impl Gate {
         match self.look() {
             PeekState::Absent => assert_eq!(found, ReleaseDecision::Absent),
             PeekState::Running => assert_eq!(found, ReleaseDecision::Running),
-            PeekState::Completed { .. } | PeekState::Unknown { .. } => {
+            PeekState::Completed { .. } | PeekState::Dead { .. } | PeekState::Unknown { .. } => {
                 assert_eq!(found, ReleaseDecision::Done);
                 // Memory counts what the store no longer does.
                 let seen = self.record().map_or(0, |record| record.claim().generation);
@@ -346,7 +346,7 @@ impl Gate {
                     _ => None,
                 };
                 self.check_refusal(&refusal, status, Some(expires));
-                assert_eq!(self.look(), PeekState::Unknown { expires: Some(expires) });
+                assert_eq!(self.look(), PeekState::Unknown { status: None, expires: Some(expires) });
             }
             (AfterProbe::Moved, Learnt::Moved) => self.attempt(attempt, waited),
             (found, learnt) => panic!("{found:?} where {learnt:?}"),

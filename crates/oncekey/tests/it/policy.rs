@@ -104,7 +104,7 @@ fn what_is_published_is_a_policy() {
 #[test]
 fn scope_queues_and_machines_are_nobodys_business() {
     let published = parse(
-        r#"{"scope":["cookie:hidden"],"queues":{"hidden":{"path":"/hidden"}},"machines":{"hidden":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
+        r#"{"scope":["cookie:hidden"],"queues":{"hidden":{"path":"/hidden","unanswered":"hold"}},"machines":{"hidden":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
     )
     .unwrap()
     .published();
@@ -113,7 +113,7 @@ fn scope_queues_and_machines_are_nobodys_business() {
 
 #[test]
 fn what_is_accepted_requires_a_key() {
-    let policy = parse(r#"{"routes":[{"mode":"accept"}]}"#).unwrap();
+    let policy = parse(r#"{"routes":[{"mode":"accept","unanswered":"hold"}]}"#).unwrap();
     assert_eq!(policy.routes, [Route { mode: Mode::Accept, require: true, ..Route::default() }]);
 }
 
@@ -147,7 +147,7 @@ fn a_path_is_written_as_it_is_read() {
 #[test]
 fn what_a_policy_names_is_found() {
     let policy = parse(
-        r#"{"queues":{"q":{"path":"/q"}},"machines":{"m":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
+        r#"{"queues":{"q":{"path":"/q","unanswered":"hold"}},"machines":{"m":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
     )
     .unwrap();
     assert_eq!(policy.queue("q").map(|queue| queue.path.as_str()), Some("/q"));

@@ -1,14 +1,15 @@
 //! Random histories of one accepted request, against a model of what was promised: taken once, delivered once, tried
-//! until its retention ends, and never two deliveries at a time.
+//! until its retention ends, never two deliveries at a time, and never lost: dead or unknown, it is kept for the
+//! operator, who has it delivered once more or ends it.
 use oncekey::{
     answer::{head::ReplyHead, peek::PeekState},
     decide::{
         accepted::{
-            AcceptDecision, DeliveryAnswer, DeliveryDecision, decide_accept, decide_after_delivery_probe,
-            decide_delivery, next_alarm, settle_delivery,
+            AcceptDecision, DeliveryAnswer, DeliveryDecision, RedeliveryDecision, decide_accept,
+            decide_after_delivery_probe, decide_delivery, decide_redelivery, next_alarm, settle_delivery,
         },
         attempt::ProbeResult,
-        look::peek_record,
+        look::{ReleaseDecision, decide_release, peek_record},
         outcome::{EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status},
     },
     fingerprint::Fingerprint,
@@ -16,23 +17,27 @@ use oncekey::{
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
-        record::{Claim, Delivery, KeptReply, Owner, Record},
+        record::{Claim, Delivery, DeliveryStage, KeptReply, Owner, Record},
     },
 };
 use proptest::collection::vec;
+use proptest::option;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
 const SCOPED: &str = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
 const PRINTS: [&str; 2] =
     ["1.37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY", "1.hU9vxvilLsILVXIMC9GQglHKqHSMVCY8pvVFoWbwuEM"];
 /// Statuses, and what the contract says of them: an end, another try, or silence.
-const STATUSES: [(u16, Says); 13] = [
+const STATUSES: [(u16, Says); 16] = [
     (200, Says::Done),
     (204, Says::Done),
     (303, Says::Done),
     (400, Says::Declined),
     (422, Says::Declined),
-    (401, Says::Again),
+    (307, Says::Declined),
+    (401, Says::Refused),
+    (403, Says::Refused),
+    (425, Says::Refused),
     (429, Says::Again),
     (503, Says::Again),
     (521, Says::Again),
@@ -47,6 +52,8 @@ const STEPS: [u64; 6] = [1, 400, 1_000, 5_000, 20_000, 400_000];
 enum Says {
     Done,
     Declined,
+    /// The gate itself is refused.
+    Refused,
     Again,
     Ambiguous,
     Silence,
@@ -77,12 +84,16 @@ enum Event {
     },
     /// Time goes by until the alarm rings.
     Wake,
+    /// The operator wants it delivered.
+    Redeliver,
+    /// The operator ends it.
+    Release,
 }
 
 /// What became of the promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fate {
-    /// Nothing was taken, or it was declined.
+    /// Nothing was taken, or it was forgotten.
     Free,
     /// It will be delivered.
     Waits,
@@ -92,6 +103,8 @@ enum Fate {
     Open,
     Answered,
     Unknown,
+    /// It took no effect, and is tried no more by itself.
+    Dead,
 }
 
 struct World {
@@ -112,6 +125,8 @@ struct World {
     /// When the origin wants to be left alone no longer.
     not_before: u64,
     lease_until: u64,
+    /// How often the gate itself was refused.
+    refusals: u32,
 }
 
 impl World {
@@ -132,6 +147,17 @@ impl World {
             known_until: 0,
             not_before: 0,
             lease_until: 0,
+            refusals: 0,
+        }
+    }
+
+    /// The fate as it is now: the alarm that ends it may be late.
+    fn fate(&self) -> Fate {
+        match self.fate {
+            Fate::Answered | Fate::Unknown | Fate::Dead if self.now >= self.known_until => Fate::Free,
+            Fate::Waits if self.now >= self.until => Fate::Dead,
+            Fate::Open if self.gives_up() => Fate::Unknown,
+            fate => fate,
         }
     }
 
@@ -163,25 +189,66 @@ impl World {
     }
 
     fn arrive(&mut self, other: bool) {
-        let forgotten = matches!(self.fate, Fate::Answered | Fate::Unknown) && self.now >= self.known_until;
-        let free = self.fate == Fate::Free || forgotten;
-        let first = free && !other;
+        let fate = self.fate();
         match decide_accept(self.record().as_ref(), self.owner, &self.attempt(other), self.now) {
             // The other request would be as good a first one; histories are of this one.
-            AcceptDecision::Store(_) if free && other => {}
-            AcceptDecision::Store(record) if first => {
+            AcceptDecision::Store(_) if fate == Fate::Free && other => {}
+            AcceptDecision::Store(record) => {
+                assert_eq!(fate, Fate::Free, "taken twice: {record:?}");
                 self.stored = Some(record.encode());
                 self.alarm = Some(self.now);
-                self.fate = Fate::Waits;
-                self.until = self.now + u64::from(self.terms.retention) * 1000;
-                self.not_before = self.now;
+                self.waits();
             }
-            AcceptDecision::Duplicate => assert!(!free && !other),
+            AcceptDecision::Duplicate => {
+                assert!(!other && matches!(fate, Fate::Waits | Fate::Runs | Fate::Open | Fate::Answered), "{fate:?}");
+            }
+            AcceptDecision::Refuse { refusal, .. } if other => assert_eq!(refusal.code(), "idempotency_key_reused"),
             AcceptDecision::Refuse { refusal, .. } => {
-                assert!(!free && other);
-                assert_eq!(refusal.code(), "idempotency_key_reused");
+                assert_eq!(refusal.code(), "outcome_unknown");
+                assert!(matches!(fate, Fate::Dead | Fate::Unknown), "{fate:?}");
             }
-            AcceptDecision::Store(record) => panic!("taken twice: {record:?}"),
+        }
+    }
+
+    /// It will be tried from now on, for a retention.
+    fn waits(&mut self) {
+        self.fate = Fate::Waits;
+        self.until = self.now + u64::from(self.terms.retention) * 1000;
+        self.not_before = self.now;
+        self.refusals = 0;
+        self.lease_until = 0;
+    }
+
+    fn redeliver(&mut self) {
+        let fate = self.fate();
+        match decide_redelivery(self.record().as_ref(), self.owner, self.now) {
+            RedeliveryDecision::Absent => assert_eq!(fate, Fate::Free),
+            RedeliveryDecision::Refuse => {
+                assert!(matches!(fate, Fate::Waits | Fate::Runs | Fate::Open | Fate::Answered), "{fate:?}");
+            }
+            RedeliveryDecision::Store(delivery) => {
+                assert!(matches!(fate, Fate::Dead | Fate::Unknown), "{fate:?}");
+                self.stored = Some(Record::Accepted(delivery).encode());
+                self.alarm = Some(self.now);
+                self.waits();
+            }
+        }
+    }
+
+    fn release(&mut self) {
+        let found = decide_release(self.record().as_ref(), self.owner, self.now);
+        let expect = match self.fate() {
+            Fate::Free => ReleaseDecision::Absent,
+            Fate::Runs => ReleaseDecision::Running,
+            Fate::Waits | Fate::Open | Fate::Answered | Fate::Unknown | Fate::Dead => ReleaseDecision::Done,
+        };
+        assert_eq!(found, expect);
+        if found == ReleaseDecision::Done {
+            let seen = self.record().map_or(0, |record| record.claim().generation);
+            self.owner.latest = self.owner.latest.max(seen);
+            self.fate = Fate::Free;
+            self.stored = None;
+            self.alarm = None;
         }
     }
 
@@ -218,58 +285,58 @@ impl World {
         };
         let (EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. }) = course;
         let kept = KeptReply::Whole(ReplyHead::without_lines(status.unwrap_or(0)));
-        let heard = DeliveryAnswer { status: status.filter(|_| whole), retry_after };
+        let heard = DeliveryAnswer { status: status.unwrap_or(0), is_whole: whole, retry_after };
         self.past.push(claim.clone());
         self.owner.running = None;
         let settled = settle_delivery(self.record().as_ref(), &claim, then, kept, heard, self.jitter, self.now);
-        let silent = says == Says::Silence || (!whole && says != Says::Again);
+        let says = match says {
+            // Of a status that never consumes a key the rest of the answer is of no account.
+            _ if !whole && status == Some(307) => Says::Again,
+            Says::Again | Says::Refused if !whole => Says::Again,
+            _ if !whole => Says::Silence,
+            says => says,
+        };
+        self.refusals += u32::from(says == Says::Refused);
+        let expect = match says {
+            Says::Done => Fate::Answered,
+            Says::Declined => Fate::Dead,
+            Says::Refused if self.refusals > 5 => Fate::Dead,
+            Says::Refused | Says::Again => Fate::Waits,
+            Says::Ambiguous => match self.terms.server_error {
+                ServerError::Release => Fate::Waits,
+                ServerError::Hold => Fate::Unknown,
+                ServerError::Keep => Fate::Answered,
+            },
+            Says::Silence if self.terms.unanswered == Unanswered::Hold => Fate::Unknown,
+            Says::Silence => Fate::Open,
+        };
+        let Settlement::Store(record) = settled else {
+            panic!("an owner that lives is never late, and nothing is forgotten: {settled:?}");
+        };
+        let found = match &record {
+            Record::Completed { .. } => Fate::Answered,
+            Record::Accepted(Delivery { stage, .. }) => match stage {
+                DeliveryStage::Waiting { .. } => Fate::Waits,
+                DeliveryStage::Asking { .. } => Fate::Open,
+                DeliveryStage::Dead { .. } => Fate::Dead,
+                DeliveryStage::Unknown { .. } => Fate::Unknown,
+                DeliveryStage::Running => panic!("it has ended"),
+            },
+            record => panic!("{record:?}"),
+        };
+        assert_eq!(found, expect, "{says:?}");
         self.not_before = 0;
-        match settled {
-            Settlement::Late => panic!("an owner that lives is never late"),
-            Settlement::Release => {
-                assert!(says == Says::Declined && !silent && self.terms.keep == Keep::Success);
-                self.fate = Fate::Free;
-                self.stored = None;
-                self.alarm = None;
+        if matches!(found, Fate::Waits | Fate::Open) {
+            self.fate = found;
+            self.not_before = (self.now + retry_after).min(self.until);
+            // Whose fate is asked for has its lease still: a 404 counts when that is over.
+            if !matches!(self.terms.unanswered, Unanswered::Probe(_)) || found == Fate::Waits {
+                self.lease_until = 0;
             }
-            Settlement::Store(record @ Record::Completed { .. }) => {
-                let kept = match says {
-                    Says::Done => true,
-                    Says::Declined => self.terms.keep == Keep::Definite,
-                    Says::Ambiguous => self.terms.server_error == ServerError::Keep,
-                    Says::Again | Says::Silence => false,
-                };
-                assert!(kept && !silent, "{says:?} kept");
-                self.ends(Fate::Answered);
-                self.save(&record);
-            }
-            Settlement::Store(record @ Record::Unknown { .. }) => {
-                let held = if silent {
-                    self.terms.unanswered == Unanswered::Hold
-                } else {
-                    says == Says::Ambiguous && self.terms.server_error == ServerError::Hold
-                };
-                assert!(held, "{says:?} held");
-                self.ends(Fate::Unknown);
-                self.save(&record);
-            }
-            Settlement::Store(record) => {
-                let again = if silent {
-                    self.terms.unanswered != Unanswered::Hold
-                } else {
-                    says == Says::Again || (says == Says::Ambiguous && self.terms.server_error == ServerError::Release)
-                };
-                assert!(again, "{says:?} tried again");
-                let asks = silent && matches!(self.terms.unanswered, Unanswered::Probe(_));
-                self.fate = if asks { Fate::Open } else { Fate::Waits };
-                self.not_before = (self.now + retry_after).min(self.until);
-                // Whose fate is asked for has its lease still: a 404 counts when that is over.
-                if !asks {
-                    self.lease_until = 0;
-                }
-                self.save(&record);
-            }
+        } else {
+            self.ends(found);
         }
+        self.save(&record);
     }
 
     fn gives_up(&self) -> bool {
@@ -281,8 +348,13 @@ impl World {
     }
 
     fn wake(&mut self) {
-        // Alarms are one after another: none rings while what it began goes on.
-        if self.running.is_some() || self.asking.is_some() {
+        if self.running.is_some() {
+            // The platform rings one alarm after another, but no object relies on that.
+            let decided = decide_delivery(self.record().as_ref(), self.owner, self.now);
+            assert!(matches!(decided, DeliveryDecision::Later(at) if at > self.now), "a second one: {decided:?}");
+            return;
+        }
+        if self.asking.is_some() {
             return;
         }
         let Some(at) = self.alarm else {
@@ -292,14 +364,14 @@ impl World {
         self.now = self.now.max(at);
         let record = self.record();
         let decided = decide_delivery(record.as_ref(), self.owner, self.now);
-        self.follow(decided);
+        self.follow(decided, false);
     }
 
-    fn follow(&mut self, decided: DeliveryDecision) {
+    /// `denied`: the origin said that it did not happen.
+    fn follow(&mut self, decided: DeliveryDecision, denied: bool) {
         match decided {
             DeliveryDecision::Delete => {
-                let over = matches!(self.fate, Fate::Answered | Fate::Unknown) && self.now >= self.known_until;
-                assert!(over, "forgotten where {:?}", self.fate);
+                assert_eq!(self.fate(), Fate::Free, "forgotten where {:?}", self.fate);
                 self.fate = Fate::Free;
                 self.stored = None;
                 self.alarm = None;
@@ -318,11 +390,15 @@ impl World {
             }
             DeliveryDecision::Store(record) => {
                 assert!(self.gives_up(), "given up where {:?}", self.fate);
-                assert!(matches!(record, Record::Unknown { .. }));
-                self.ends(Fate::Unknown);
+                let Record::Accepted(Delivery { stage, .. }) = &record else { panic!("{record:?}") };
+                let (is_dead, is_unknown) =
+                    (matches!(stage, DeliveryStage::Dead { .. }), matches!(stage, DeliveryStage::Unknown { .. }));
+                // Of what is open nothing is known, unless the origin says that it did not happen.
+                assert!(if self.fate == Fate::Waits || denied { is_dead } else { is_unknown }, "{record:?}");
+                self.ends(if is_dead { Fate::Dead } else { Fate::Unknown });
                 self.save(&record);
             }
-            DeliveryDecision::Nothing => panic!("nobody else decides here"),
+            DeliveryDecision::Nothing => panic!("nobody else has decided"),
         }
     }
 
@@ -333,13 +409,19 @@ impl World {
         let kept = KeptReply::Whole(ReplyHead::without_lines(status.unwrap_or(0)));
         let record = self.record();
         let found = ProbeResult::of(status, self.asked_at, asking.claim.lease_until);
+        let is_same = record == Some(Record::Accepted(asking.clone()));
         match decide_after_delivery_probe(record.as_ref(), &asking, self.owner, found, kept, self.jitter, self.now) {
+            DeliveryDecision::Nothing => assert!(!is_same, "an answer that counts for nothing"),
+            // The operator has decided meanwhile.
+            decided if !is_same => panic!("{decided:?}"),
             DeliveryDecision::Store(record @ Record::Completed { .. }) => {
                 assert_eq!(found, ProbeResult::Answer);
                 self.ends(Fate::Answered);
                 self.save(&record);
             }
-            DeliveryDecision::Store(record @ Record::Accepted(_)) => {
+            DeliveryDecision::Store(
+                record @ Record::Accepted(Delivery { stage: DeliveryStage::Asking { .. }, .. }),
+            ) => {
                 assert!(matches!(found, ProbeResult::Unclear | ProbeResult::TooEarly));
                 self.not_before =
                     if found == ProbeResult::TooEarly { asking.claim.lease_until.min(self.until) } else { 0 };
@@ -348,7 +430,7 @@ impl World {
             decided => {
                 assert_eq!(found, ProbeResult::Nothing);
                 assert!(self.asked_at >= asking.claim.lease_until, "delivered again while the first may still work");
-                self.follow(decided);
+                self.follow(decided, true);
             }
         }
     }
@@ -365,10 +447,11 @@ impl World {
 
     fn late(&self, status: u16) {
         let record = self.record();
-        let heard = DeliveryAnswer { status: Some(status), retry_after: 0 };
+        let heard = DeliveryAnswer { status, is_whole: true, retry_after: 0 };
         for claim in &self.past {
             // A dead owner's claim is still the last word on its delivery.
-            let is_last = matches!(&record, Some(Record::Accepted(delivery)) if delivery.claim == *claim);
+            let is_last = matches!(&record, Some(Record::Accepted(delivery))
+                if delivery.claim == *claim && delivery.stage == DeliveryStage::Running);
             if !is_last {
                 let kept = KeptReply::Whole(ReplyHead::without_lines(status));
                 let settled = settle_delivery(record.as_ref(), claim, RecordChange::Keep, kept, heard, 0, self.now);
@@ -378,22 +461,22 @@ impl World {
     }
 
     fn look(&self) {
-        let expect = match self.fate {
+        let expect = match self.fate() {
             Fate::Free => "absent",
-            Fate::Answered | Fate::Unknown if self.now >= self.known_until => "absent",
+            Fate::Waits | Fate::Runs | Fate::Open => "running",
             Fate::Answered => "completed",
             Fate::Unknown => "unknown",
-            Fate::Runs => "running",
-            Fate::Waits | Fate::Open if self.now >= self.until => "unknown",
-            // The last delivery was settled as open, or its owner is known to be gone.
-            Fate::Open if self.terms.unanswered == Unanswered::Hold => "unknown",
-            Fate::Waits | Fate::Open => "running",
+            Fate::Dead => "dead",
         };
         let found = match peek_record(self.record().as_ref(), self.owner, self.now) {
             PeekState::Absent => "absent",
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
-            PeekState::Unknown { expires } => {
+            PeekState::Dead { expires, .. } => {
+                assert!(expires > self.now, "dead without an end");
+                "dead"
+            }
+            PeekState::Unknown { expires, .. } => {
                 assert!(expires.is_some_and(|expires| expires > self.now), "an unknown fate without an end");
                 "unknown"
             }
@@ -421,6 +504,8 @@ impl World {
                 self.now += STEPS[step];
             }
             Event::Wake => self.wake(),
+            Event::Redeliver => self.redeliver(),
+            Event::Release => self.release(),
         }
         assert_eq!(self.stored.is_some(), self.fate != Fate::Free, "{:?}", self.fate);
         assert_eq!(self.stored.is_some(), self.alarm.is_some(), "what is stored is looked at again");
@@ -440,6 +525,7 @@ impl World {
             if hope && self.fate == Fate::Unknown {
                 assert_eq!(self.terms.unanswered, Unanswered::Hold, "given up too early");
             }
+            assert!(!hope || self.fate != Fate::Dead, "lost");
         }
         assert_eq!((self.fate, self.stored), (Fate::Free, None), "storage that is never given back");
     }
@@ -481,6 +567,8 @@ fn some_event() -> impl Strategy<Value = Event> {
         1 => (200..600_u16).prop_map(|status| Event::Late { status }),
         2 => (0..STEPS.len()).prop_map(|step| Event::Pass { step }),
         10 => Just(Event::Wake),
+        2 => Just(Event::Redeliver),
+        1 => Just(Event::Release),
     ]
 }
 
@@ -489,13 +577,20 @@ proptest! {
 
     #[test]
     fn what_was_accepted_is_delivered_once(
-        terms in some_terms(), jitter in any::<u32>(), events in vec(some_event(), 0..60),
+        terms in some_terms(), jitter in any::<u32>(), habit in option::of(0..STATUSES.len()),
+        events in vec(some_event(), 0..100),
     ) {
         let mut world = World::new(terms);
         world.jitter = jitter;
         world.happen(Event::Arrive { other: false });
         for event in events {
-            world.happen(event);
+            world.happen(match (event, habit) {
+                // Most origins answer in one way for a while.
+                (Event::Answer { which: 1.., retry_after: 0 } | Event::Fail | Event::Crash | Event::Release, Some(habit)) => {
+                    Event::Answer { which: habit, retry_after: 0 }
+                }
+                (event, _) => event,
+            });
         }
         world.finish();
     }

@@ -170,6 +170,7 @@ fn rows() -> Vec<Row> {
             None,
         ),
         (Refusal::Unauthorized, 401, "unauthorized", "The secret is missing or wrong", "refused", None, None),
+        (Refusal::NotDeliverable, 409, "not_deliverable", "There is nothing to deliver", "refused", None, None),
         (Refusal::StillRunning, 409, "still_running", "The request runs", "refused", None, None),
         (Refusal::NothingRemembered, 404, "nothing_remembered", "Nothing is remembered", "refused", None, None),
     ]
@@ -272,7 +273,7 @@ fn the_gates_own_answers_byte_for_byte() {
         None,
     );
     check(
-        GateAnswer::peek(PeekState::Unknown { expires: Some(expires) }),
+        GateAnswer::peek(PeekState::Unknown { status: None, expires: Some(expires) }),
         200,
         r#"{"state":"unknown","expires":"1994-11-06T08:49:37Z"}"#,
         None,
@@ -321,8 +322,14 @@ fn peeks() {
         PeekState::Completed { status: 201, expires },
         json!({"state": "completed", "status": 201, "expires": at}),
     );
-    check_peek(PeekState::Unknown { expires: None }, json!({"state": "unknown"}));
-    check_peek(PeekState::Unknown { expires: Some(expires) }, json!({"state": "unknown", "expires": at}));
+    check_peek(PeekState::Unknown { status: None, expires: None }, json!({"state": "unknown"}));
+    check_peek(PeekState::Unknown { status: None, expires: Some(expires) }, json!({"state": "unknown", "expires": at}));
+    check_peek(
+        PeekState::Unknown { status: Some(504), expires: Some(expires) },
+        json!({"state": "unknown", "status": 504, "expires": at}),
+    );
+    check_peek(PeekState::Dead { status: None, expires }, json!({"state": "dead", "expires": at}));
+    check_peek(PeekState::Dead { status: Some(404), expires }, json!({"state": "dead", "status": 404, "expires": at}));
 }
 
 /// What comes, as `name,value` lines, and what is kept, as `name:value` lines.
@@ -454,6 +461,7 @@ fn attempt() -> Attempt {
 #[test]
 fn errands() {
     check_errand(Errand::Release, "release");
+    check_errand(Errand::Deliver, "deliver");
     check_errand(Errand::Peek { wait: 30, callers: None }, "peek 30");
     let expect =
         format!("attempt {SCOPED} {PRINT} d h p/a%20b/{{key}}?c=%2520%c3%a9 60 25 0 86400 4194304 Idempotency-Key");
@@ -467,12 +475,17 @@ fn errands() {
         check_errand(Errand::Attempt(attempt.clone()), &[expect.as_str(), &more].concat());
         check_errand(Errand::Accept(attempt), &[&expect.replacen("attempt", "accept", 1), more.as_str()].concat());
     }
-    for broken in
-        ["release !callers=", "peek 1 !callers=0", "peek 1 !callers=0g", "peek 1 !callers=00,", "peek 1 !callers"]
-    {
+    for broken in [
+        "release !callers=",
+        "deliver !callers=",
+        "peek 1 !callers=0",
+        "peek 1 !callers=0g",
+        "peek 1 !callers=00,",
+        "peek 1 !callers",
+    ] {
         assert_eq!(broken.parse::<Errand>(), Err(NotUnderstood), "{broken}");
     }
-    for broken in ["", " ", "peek", "peek ", "peek x", "peek -1", "Release", "deliver", "attempt", "!release"] {
+    for broken in ["", " ", "peek", "peek ", "peek x", "peek -1", "Release", "Deliver", "attempt", "!release"] {
         assert_eq!(broken.parse::<Errand>(), Err(NotUnderstood), "{broken}");
     }
     let words: Vec<&str> = expect.split(' ').collect();

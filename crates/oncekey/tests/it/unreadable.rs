@@ -3,8 +3,8 @@ use oncekey::{
     answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
         accepted::{
-            self, AcceptDecision, DeliveryAnswer, DeliveryDecision, decide_accept, decide_after_delivery_probe,
-            decide_delivery, look_for_request, next_alarm,
+            self, AcceptDecision, DeliveryAnswer, DeliveryDecision, RedeliveryDecision, decide_accept,
+            decide_after_delivery_probe, decide_delivery, decide_redelivery, look_for_request, next_alarm,
         },
         attempt::{AfterProbe, Decision, ProbeResult, decide, decide_after_probe, decide_since_probe},
         look::{ReleaseDecision, decide_release, peek_record},
@@ -79,7 +79,7 @@ fn whole() -> KeptReply {
     KeptReply::Whole(ReplyHead::without_lines(201))
 }
 
-const HEARD: DeliveryAnswer = DeliveryAnswer { status: Some(200), retry_after: 0 };
+const HEARD: DeliveryAnswer = DeliveryAnswer { status: 200, is_whole: true, retry_after: 0 };
 
 /// What an unreadable record means while it counts: `expires` is told, and `looked` is when the alarm looks again.
 fn check_counts(expires: Option<u64>, looked: u64) {
@@ -99,8 +99,9 @@ fn check_counts(expires: Option<u64>, looked: u64) {
             );
         }
     }
-    assert_eq!(peek_record(found, GONE, NOW), PeekState::Unknown { expires });
+    assert_eq!(peek_record(found, GONE, NOW), PeekState::Unknown { status: None, expires });
     assert_eq!(decide_release(found, GONE, NOW), ReleaseDecision::Done);
+    assert_eq!(decide_redelivery(found, GONE, NOW), RedeliveryDecision::Refuse);
     assert_eq!(decide_delivery(found, GONE, NOW), DeliveryDecision::Later(looked));
     let asking = delivery(DeliveryStage::Asking { at: NOW }, Unanswered::Hold);
     assert_eq!(
@@ -153,7 +154,7 @@ fn a_delivery_whose_request_cannot_be_read_waits_until_it_is_given_up() {
     let late = delivery(DeliveryStage::Waiting { at: NOW }, Unanswered::Rerun);
     assert!(matches!(
         decide_delivery(Some(&Record::Accepted(late)), GONE, NOW + 50_000),
-        DeliveryDecision::Store(Record::Unknown { .. })
+        DeliveryDecision::Store(Record::Accepted(Delivery { stage: DeliveryStage::Dead { .. }, .. }))
     ));
 }
 
@@ -170,9 +171,9 @@ fn what_is_dead_is_kept_and_nothing_is_done_for_it() {
     assert_eq!(decide_accept(found, GONE, &same, NOW), refused(Refusal::OutcomeUnknown { status: Some(422) }));
     assert_eq!(decide_accept(found, GONE, &other, NOW), refused(Refusal::Reused));
     let refused = |refusal| Decision::Refuse { refusal, expires: Some(expires) };
-    assert_eq!(decide(found, GONE, &same, false, NOW), refused(Refusal::OutcomeUnknown { status: None }));
+    assert_eq!(decide(found, GONE, &same, false, NOW), refused(Refusal::OutcomeUnknown { status: Some(422) }));
     assert_eq!(decide(found, GONE, &other, false, NOW), refused(Refusal::Reused));
-    assert_eq!(peek_record(found, GONE, NOW), PeekState::Unknown { expires: Some(expires) });
+    assert_eq!(peek_record(found, GONE, NOW), PeekState::Dead { status: Some(422), expires });
     assert_eq!(decide_release(found, GONE, NOW), ReleaseDecision::Done);
     assert_eq!(decide_delivery(found, GONE, NOW), DeliveryDecision::Later(expires));
     assert_eq!(decide_delivery(found, GONE, expires), DeliveryDecision::Delete);
@@ -249,7 +250,7 @@ fn a_delivery_carries_along_what_is_not_used_yet() {
         ));
     }
     let running = Record::Accepted(delivery(DeliveryStage::Running, Unanswered::Hold));
-    let heard = DeliveryAnswer { status: Some(503), retry_after: 0 };
+    let heard = DeliveryAnswer { status: 503, is_whole: true, retry_after: 0 };
     let hold = RecordChange::Hold { cause: Cause::Unanswered, status: None };
     for (then, heard) in [(RecordChange::Keep, HEARD), (RecordChange::Release, heard), (hold, heard)] {
         match accepted::settle_delivery(Some(&running), &claim(), then, whole(), heard, 0, NOW) {

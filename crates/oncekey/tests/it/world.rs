@@ -500,7 +500,8 @@ impl World {
             PeekState::Absent => assert!(!self.may_have_landed() && self.running.is_none(), "absent, it says"),
             PeekState::Running => assert!(self.running.is_some(), "running, it says"),
             PeekState::Completed { expires, .. } => assert_eq!(Some(expires), self.remembered_until),
-            PeekState::Unknown { expires } => assert_eq!(expires, self.remembered_until, "unknown until then"),
+            PeekState::Unknown { expires, .. } => assert_eq!(expires, self.remembered_until, "unknown until then"),
+            PeekState::Dead { .. } => panic!("nothing was accepted"),
         }
     }
 

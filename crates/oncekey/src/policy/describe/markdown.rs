@@ -20,7 +20,10 @@ pub fn markdown(shape: ObjectShape) -> String {
 
 fn table_row(row: &MemberRow) -> String {
     let default = match row.preset {
-        Some(preset) => format!("`{}`", default_json(preset)),
+        Some(preset) => {
+            let needed = row.needed_with.map(|with| format!("; needed with `\"{}\": \"{}\"`", with.member, with.word));
+            format!("`{}`{}", default_json(preset), needed.unwrap_or_default())
+        }
         None if row.needed => "needed".to_owned(),
         None => "none".to_owned(),
     };

@@ -13,7 +13,7 @@ use crate::policy::{
 /// The JSON Schema (2020-12) of a policy, as text.
 ///
 /// What it cannot say is left to the gate: members that occur twice, numbers written as `1.0`, attributes listed twice
-/// or equal to the key's header, states that nothing reaches, and the longest run of zeros in an address.
+/// or equal to the key's header, states that nothing reaches, effects whose route does not say `unanswered`, and the longest run of zeros in an address.
 pub fn schema() -> String {
     let mut whole =
         vec![("$schema", "https://json-schema.org/draft/2020-12/schema".into()), ("$id", "urn:oncekey:policy".into())];
@@ -58,7 +58,7 @@ fn object_schema(shape: ObjectShape) -> Keywords {
     schema
 }
 
-/// Members that are needed beside a word, or have a meaning there, and none elsewhere.
+/// Members that are needed beside a word, or have a meaning there and none elsewhere.
 fn condition(rows: &[MemberRow], only: OnlyWith) -> PolicyValue {
     let properties = |list: Vec<(String, PolicyValue)>| ("properties", PolicyValue::Object(list));
     let is_word = object(vec![("const", only.word.into())]);
@@ -66,14 +66,17 @@ fn condition(rows: &[MemberRow], only: OnlyWith) -> PolicyValue {
     if !rows.iter().any(|row| row.name == only.member && row.preset == Some(Preset::Text(only.word))) {
         holds.push(("required", texts(&[only.member])));
     }
-    let bound: Vec<&MemberRow> = rows.iter().filter(|row| row.only == Some(only)).collect();
-    let needed: Vec<&str> = bound.iter().filter(|row| row.needed).map(|row| row.name).collect();
-    let each =
-        |taken: bool| properties(bound.iter().map(|row| (row.name.to_owned(), PolicyValue::Flag(taken))).collect());
+    let is_needed = |row: &&MemberRow| (row.needed && row.only == Some(only)) || row.needed_with == Some(only);
+    let needed: Vec<&str> = rows.iter().filter(is_needed).map(|row| row.name).collect();
+    let each = |names: Vec<&str>, taken: bool| {
+        properties(names.into_iter().map(|name| (name.to_owned(), PolicyValue::Flag(taken))).collect())
+    };
+    let bound: Vec<&str> = rows.iter().filter(|row| row.only == Some(only)).map(|row| row.name).collect();
+    let there = rows.iter().filter(|row| [row.only, row.needed_with].contains(&Some(only)));
     object(vec![
         ("if", object(holds)),
-        ("then", object(vec![each(true), ("required", texts(&needed))])),
-        ("else", object(vec![each(false)])),
+        ("then", object(vec![each(there.map(|row| row.name).collect(), true), ("required", texts(&needed))])),
+        ("else", object(vec![each(bound, false)])),
     ])
 }
 

@@ -66,10 +66,10 @@ pub(super) fn default_json(preset: Preset) -> String {
     to_json(&preset.value())
 }
 
-/// The members of the same object that have a meaning only beside a word, each word once.
+/// The words beside which members of the same object have a meaning, or have to be given, each word once.
 pub(super) fn conditions(shape: ObjectShape) -> Vec<OnlyWith> {
     let mut conditions: Vec<OnlyWith> = Vec::new();
-    for only in shape.rows().iter().filter_map(|row| row.only) {
+    for only in shape.rows().iter().flat_map(|row| [row.needed_with, row.only]).flatten() {
         if !conditions.contains(&only) {
             conditions.push(only);
         }

@@ -54,13 +54,16 @@ fn alternatives(shape: ObjectShape, selector: &str, conditions: &[OnlyWith]) -> 
 /// The name and the members of an object whose selecting member is one of these words.
 fn alternative_type(shape: ObjectShape, selector: &str, words: &[&'static str]) -> (String, String) {
     let mut members = String::new();
-    for row in shape.rows().iter().filter(|row| row.name == selector || row.only.is_some()) {
+    let is_needed = |row: &MemberRow| row.needed_with.is_some_and(|with| words.contains(&with.word));
+    for row in shape.rows().iter().filter(|row| row.name == selector || row.only.is_some() || is_needed(row)) {
         let applies = row.only.is_none_or(|only| words.contains(&only.word));
         if row.name == selector {
             let has_default = row.preset.is_some_and(|preset| words.contains(&preset.value().text()));
             members.push_str(&doc(row));
             let optional = if has_default { "?" } else { "" };
             members.push_str(&format!("  {}{optional}: {};\n", row.name, quoted(words)));
+        } else if row.only.is_none() {
+            members.push_str(&member_type(&MemberRow { needed: true, preset: None, ..*row }));
         } else if applies {
             members.push_str(&member_type(row));
         } else {

@@ -70,6 +70,12 @@ fn least(shape: ObjectShape) -> Object {
     needed.map(|row| (row.name.to_owned(), samples(row.kind).0[0].clone())).collect()
 }
 
+/// What a word of another member makes needed.
+fn needed_beside(shape: ObjectShape, word: &Value) -> Object {
+    let needed = shape.rows().iter().filter(|row| row.needed_with.is_some_and(|with| with.word == word));
+    needed.map(|row| (row.name.to_owned(), samples(row.kind).0[0].clone())).collect()
+}
+
 /// An object with what it needs where this member has a meaning.
 fn least_around(shape: ObjectShape, row: &MemberRow) -> Object {
     let mut object = least(shape);
@@ -94,6 +100,11 @@ fn policy_with(shape: ObjectShape, object: &Object) -> (String, &'static str) {
             "/machines/m/transitions/go",
         ),
     };
+    let mut policy = policy;
+    if shape == ObjectShape::Transition {
+        // What an effect's route says.
+        policy["routes"] = json!([{ "unanswered": "hold" }]);
+    }
     (policy.to_string(), pointer)
 }
 
@@ -155,6 +166,7 @@ fn the_parser_obeys_every_row() {
         let with = |value: Option<Value>| {
             let mut object = around.clone();
             object.remove(row.name);
+            object.extend(value.iter().flat_map(|value| needed_beside(shape, value)));
             object.extend(value.map(|value| (row.name.to_owned(), value)));
             policy_with(shape, &object)
         };
@@ -180,8 +192,16 @@ fn the_parser_obeys_every_row() {
         }
         match row.preset {
             Some(preset) => assert_eq!(read(None), read(Some(preset_json(preset))), "{}", row.name),
+            None if row.needed && row.name == "unanswered" => refused(None, Some(PolicyFault::Undecided)),
             None if row.needed => refused(None, Some(PolicyFault::Missing)),
             None => drop(read(None)),
+        }
+        if let Some(with) = row.needed_with {
+            let mut beside = least(shape);
+            beside.insert(with.member.to_owned(), with.word.into());
+            let (text, place) = policy_with(shape, &beside);
+            let error = parse(&text).unwrap_err();
+            assert_eq!((error.pointer(), error.fault()), (&*format!("{place}/{}", row.name), &PolicyFault::Undecided));
         }
         if row.only.is_some() {
             let mut elsewhere = least(shape);
@@ -210,6 +230,7 @@ fn the_published_form_has_the_published_rows() {
         for sample in samples(row.kind).0 {
             let mut object = least_around(shape, row);
             object.insert(row.name.to_owned(), sample.clone());
+            object.extend(needed_beside(shape, &sample));
             let selects = shape.rows().iter().filter(|other| other.only.is_some_and(|only| only.word == sample));
             object.extend(selects.map(|row| (row.name.to_owned(), samples(row.kind).0[0].clone())));
             let shown = published(&policy_with(shape, &object).0, shape);
@@ -277,6 +298,12 @@ fn the_schema_has_every_row() {
             assert_eq!(condition["then"]["required"].as_array().unwrap().contains(&json!(row.name)), row.needed);
             assert_eq!(condition["else"]["properties"][row.name], json!(false), "{}", row.name);
         }
+        if let Some(with) = row.needed_with {
+            let conditions = definition["allOf"].as_array().unwrap();
+            let mut of_word =
+                conditions.iter().filter(|one| one["if"]["properties"][with.member]["const"] == with.word);
+            assert!(of_word.any(|one| one["then"]["required"].as_array().unwrap().contains(&json!(row.name))));
+        }
     });
 }
 
@@ -328,7 +355,7 @@ fn the_types_have_every_row() {
         }
     });
     let interfaces = types.matches("export ").count();
-    assert_eq!(interfaces, ObjectShape::ALL.len() + 3, "a route is one of two kinds");
+    assert_eq!(interfaces, ObjectShape::ALL.len() + 4, "a route is one of three kinds");
 }
 
 #[test]
@@ -338,7 +365,11 @@ fn the_tables_have_every_row() {
         let begin = format!("| `{}` | ", row.name);
         let line = table.lines().find(|line| line.starts_with(&begin)).unwrap();
         let default = match row.preset {
-            Some(preset) => format!("`{}`", preset_json(preset)),
+            Some(preset) => {
+                let needed =
+                    row.needed_with.map(|with| format!("; needed with `\"{}\": \"{}\"`", with.member, with.word));
+                format!("`{}`{}", preset_json(preset), needed.unwrap_or_default())
+            }
             None => (if row.needed { "needed" } else { "none" }).to_owned(),
         };
         assert!(line.ends_with(&format!(" | {default} |")) && line.contains(row.about), "{line}");
