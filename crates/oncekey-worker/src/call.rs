@@ -19,6 +19,15 @@ use crate::{
     },
 };
 
+/// What is done with the coding of an answer's content where it is read here.
+#[derive(Clone, Copy)]
+pub enum AnswerCoding {
+    /// The platform undoes it.
+    Undone,
+    /// It is read as it came.
+    Kept,
+}
+
 /// One call to the key's object. `headers` are the request's as the object shall see them; they get the errand.
 pub async fn call_key_object(
     gate: &Gate,
@@ -28,7 +37,20 @@ pub async fn call_key_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    call_object(|| gate.key_object(key), &errand.to_string(), request, headers, body).await
+    call_key_object_for(AnswerCoding::Undone, gate, key, errand, request, headers, body).await
+}
+
+/// The same for a caller that says what is done with the answer's coding.
+pub async fn call_key_object_for(
+    coding: AnswerCoding,
+    gate: &Gate,
+    key: &ScopedKey,
+    errand: &Errand,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, CallFailure> {
+    call(coding, || gate.key_object(key), &errand.to_string(), request, headers, body).await
 }
 
 /// One call to an object, made once more where the platform says that it may succeed then.
@@ -39,10 +61,21 @@ pub async fn call_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
+    call(AnswerCoding::Undone, stub, errand, request, headers, body).await
+}
+
+async fn call(
+    coding: AnswerCoding,
+    stub: impl Fn() -> Result<Fetcher, Failure>,
+    errand: &str,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, CallFailure> {
     head::set_errand(headers, errand);
     let mut calls = CallHistory::default();
     loop {
-        match attempt_call(&stub, request, headers, body).await {
+        match attempt_call(coding, &stub, request, headers, body).await {
             Ok(response) => return understood(response).await,
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
@@ -71,11 +104,17 @@ async fn content_of(response: &Response) -> Result<String, Failure> {
 }
 
 async fn attempt_call(
+    coding: AnswerCoding,
     stub: &impl Fn() -> Result<Fetcher, Failure>,
     request: &Request,
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, Failure> {
     let body = if body.is_null() { JsValue::UNDEFINED } else { body.clone() };
-    await_promise(stub()?.fetch_with(request, &RequestInit::to_object(headers, body).to_js()?)?).await
+    let init = RequestInit::to_object(headers, body);
+    let init = match coding {
+        AnswerCoding::Undone => init,
+        AnswerCoding::Kept => init.coding_kept(),
+    };
+    await_promise(stub()?.fetch_with(request, &init.to_js()?)?).await
 }

@@ -85,7 +85,7 @@
 //! let later = now + 60_000;
 //! let Decision::Replay { head, expires } = decide(Some(&record), owner, &attempt, false, later) else { unreachable!() };
 //! assert_eq!(
-//!     head.lines_to_send(StatusWord::Replayed, Some(expires)).into_json(),
+//!     head.lines_to_send(StatusWord::Replayed, Some(expires), false).into_json(),
 //!     concat!(
 //!         r#"[["location","/orders/1"],["idempotency-status","replayed"],["idempotent-replayed","true"],"#,
 //!         r#"["idempotency-expires","Fri, 02 Jan 2026 00:00:00 GMT"]]"#,

@@ -10,7 +10,7 @@ use oncekey::{
     errand::Errand,
     fingerprint::fingerprint,
     http::{
-        negotiate,
+        negotiate::{accepts_coding, known_coding},
         target::{Target, UrlParts},
     },
     key::scoped::ScopedKey,
@@ -74,7 +74,7 @@ impl Incoming<'_> {
         };
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         match self.call_key_object(&scoped_key, &errand, &body).await {
-            Ok(response) => Ok(self.in_accepted_coding(response)?),
+            Ok(response) => Ok(self.in_accepted_coding(response).await?),
             Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
@@ -102,13 +102,12 @@ impl Incoming<'_> {
     }
 
     /// An answer kept in a coding that the caller does not take is sent without it.
-    fn in_accepted_coding(&self, response: Response) -> Result<Response, Failure> {
-        let Some(coding) = head::coding(&response) else {
-            return Ok(response);
-        };
-        if !negotiate::can_decode(&coding) || negotiate::accepts_coding(self.fields.get("accept-encoding"), &coding) {
-            return Ok(response);
+    async fn in_accepted_coding(&self, response: Response) -> Result<Response, Failure> {
+        match head::coding(&response).as_deref().and_then(known_coding) {
+            Some(coding) if !accepts_coding(self.fields.get("accept-encoding"), coding) => {
+                message::without_coding(response, self.gate.policy.max_stored).await
+            }
+            _ => Ok(response),
         }
-        message::without_coding(&response)
     }
 }

@@ -97,10 +97,17 @@ fn is_alias(one: &str, other: &str) -> bool {
     plain(one) == "gzip" && plain(other) == "gzip"
 }
 
-/// Whether the platform can undo a coding.
-pub fn can_decode(coding: &str) -> bool {
-    let coding = coding.trim();
-    coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("br")
+/// A coding that the platform can undo, by the one name that it knows it by; the label may be in any case
+/// (RFC 9110 §8.4.1).
+///
+/// ```
+/// use oncekey::http::negotiate::known_coding;
+///
+/// assert_eq!(known_coding(" GZIP"), Some("gzip"));
+/// assert_eq!(known_coding("gzip, br"), None);
+/// ```
+pub fn known_coding(label: &str) -> Option<&'static str> {
+    ["gzip", "br"].into_iter().find(|coding| label.trim().eq_ignore_ascii_case(coding))
 }
 
 /// Whether an answer's `Access-Control-Allow-Origin` lets a page of that web origin read it.

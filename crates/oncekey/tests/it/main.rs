@@ -16,6 +16,7 @@ mod call;
 mod caller;
 mod canonical;
 mod cases;
+mod coding;
 mod decision;
 mod delivery;
 mod fingerprint;

@@ -373,7 +373,7 @@ fn what_connection_names_is_not_kept() {
 #[test]
 fn what_is_sent_of_a_head() {
     let head = keep(201, "location,/orders/1\nset-cookie,a=1\nset-cookie,b=2\naccess-control-allow-origin,*");
-    let sent = lines(head.lines_to_send(StatusWord::Replayed, Some(784_111_777_000)));
+    let sent = lines(head.lines_to_send(StatusWord::Replayed, Some(784_111_777_000), false));
     assert_eq!(values(&sent, "location"), ["/orders/1"]);
     assert_eq!(values(&sent, "set-cookie"), ["a=1", "b=2"]);
     assert_eq!(values(&sent, "idempotency-status"), ["replayed"]);
@@ -381,7 +381,7 @@ fn what_is_sent_of_a_head() {
     assert_eq!(values(&sent, "idempotency-expires"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
     assert!(values(&sent, "access-control-expose-headers")[0].contains("Idempotency-Status"));
 
-    let first = lines(keep(201, "location,/orders/1").lines_to_send(StatusWord::Executed, None));
+    let first = lines(keep(201, "location,/orders/1").lines_to_send(StatusWord::Executed, None, false));
     assert_eq!(values(&first, "idempotency-status"), ["executed"]);
     assert!(values(&first, "idempotent-replayed").is_empty());
     assert!(values(&first, "idempotency-expires").is_empty());
@@ -582,6 +582,6 @@ proptest! {
     fn any_text_makes_a_head(pairs in any::<String>()) {
         let head = keep(200, &pairs);
         assert!(head.lines.is_empty() || head.lines.ends_with('\n'));
-        let _ = lines(head.lines_to_send(StatusWord::Replayed, None));
+        let _ = lines(head.lines_to_send(StatusWord::Replayed, None, false));
     }
 }
