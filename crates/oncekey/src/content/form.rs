@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use crate::{
-    content::order::sort_positions,
+    content::order::{MOST_PARTS, sort_positions},
     digest::length_prefix,
     key::{InvalidKey, Key},
 };
@@ -33,11 +33,14 @@ impl<'a> FormContent<'a> {
         Key::from_content(text).map(Some)
     }
 
+    /// Whether there are few enough pairs to put in order.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.segments().nth(MOST_PARTS).is_none()
+    }
+
     /// Writes name and value of every pair, each with its length, ordered by name; pairs of one name in their order.
     pub(crate) fn write(&self, left_out: &dyn Fn(&[u8]) -> bool, out: &mut dyn FnMut(&[u8])) {
-        // Offsets only: content of ten million bytes can hold five million pairs.
-        let mut starts: Vec<usize> = Vec::with_capacity(self.segments().count());
-        starts.extend(self.segments().map(|(start, _)| start));
+        let mut starts: Vec<usize> = self.segments().map(|(start, _)| start).collect();
         sort_positions(&mut starts, &|one, other| self.at(one).0.order(self.at(other).0));
         for start in starts {
             let (name, value) = self.at(start);

@@ -6,6 +6,8 @@ pub mod json;
 pub(crate) mod multipart;
 pub(crate) mod order;
 
+pub use order::MOST_PARTS;
+
 use crate::{
     content::{form::FormContent, ignore::Ignore, json::JsonContent, multipart::MultipartContent},
     http::media::media_type,
@@ -73,9 +75,9 @@ impl<'a> Content<'a> {
     ///
     /// * JSON that loses nothing by it: RFC 8785, without the member `field` and what the pointers of `ignore` name.
     ///   Nothing is lost where names are unique, numbers survive a double, there is no lone surrogate and no byte order
-    ///   mark, and nesting and size are within [`json::DEEPEST`] and [`json::WIDEST`];
+    ///   mark, and nesting and size are within [`json::DEEPEST`] and [`MOST_PARTS`];
     /// * forms: the pairs or parts ordered by name, each part of them with its length, without those named `field` or by
-    ///   a name in `ignore`;
+    ///   a name in `ignore`, where there are no more than [`MOST_PARTS`];
     /// * everything else: the bytes as sent. There `field` and `ignore` cannot be taken out.
     ///
     /// The form ends where the writing ends, without a length of its own: it has to be the last part of a digest.
@@ -107,15 +109,15 @@ impl<'a> Content<'a> {
                 out(b"j");
                 json.write(&[field.to_owned()], pointers, out);
             }
-            ContentKind::Form(form) => {
+            ContentKind::Form(form) if form.is_ordered() => {
                 out(b"f");
                 form.write(&left_out, out);
             }
-            ContentKind::Multipart(multipart) => {
+            ContentKind::Multipart(multipart) if multipart.is_ordered() => {
                 out(b"m");
                 multipart.write(&left_out, out);
             }
-            ContentKind::Json(_) | ContentKind::Bytes => {
+            ContentKind::Json(_) | ContentKind::Form(_) | ContentKind::Multipart(_) | ContentKind::Bytes => {
                 out(b"b");
                 out(self.bytes);
             }

@@ -1,12 +1,7 @@
 //! The canonical form of content, and the key that content holds.
 use crate::cases::{cases, name, text, texts};
 use oncekey::{
-    content::{
-        Content, choose_key,
-        ignore::Ignore,
-        json::{DEEPEST, WIDEST},
-        may_hold_key,
-    },
+    content::{Content, MOST_PARTS, choose_key, ignore::Ignore, json::DEEPEST, may_hold_key},
     key::{InvalidKey, Key},
 };
 use proptest::collection::vec;
@@ -143,10 +138,37 @@ fn wide_content_has_a_key_and_no_canonical_form() {
         format!("{{{}}}", members.join(","))
     };
     // The object itself counts.
-    check_reach(&members(WIDEST - 1), true);
-    check_reach(&members(WIDEST), false);
-    check_reach(&format!("[{}0]", "{},".repeat(WIDEST + 1)), false);
+    check_reach(&members(MOST_PARTS - 1), true);
+    check_reach(&members(MOST_PARTS), false);
+    check_reach(&format!("[{}0]", "{},".repeat(MOST_PARTS + 1)), false);
     check_reach(&format!("[{}0]", "0,".repeat(1_000_000)), true);
+}
+
+/// Pieces that the canonical form of so many pairs or parts is written in: one by one, or all at once as sent.
+fn check_pieces(content_type: &str, content: &str, key: Option<&str>, expect: usize) {
+    let parsed = Content::parse(Some(content_type), None, content.as_bytes());
+    let mut pieces = 0;
+    parsed.write_canonical(FIELD, &[], &mut |_| pieces += 1);
+    assert_eq!(pieces, expect, "{content_type}");
+    let held = parsed.key(FIELD).unwrap();
+    assert_eq!(held.as_ref().map(Key::as_str), key, "{content_type}");
+}
+
+#[test]
+fn wide_forms_have_a_key_and_are_not_put_in_order() {
+    let form = |pairs: usize| "b=1&a&".repeat(pairs / 2);
+    check_pieces(FORM, &form(MOST_PARTS), None, 1 + 4 * MOST_PARTS);
+    check_pieces(FORM, &format!("{}idempotency_key=k", form(MOST_PARTS)), Some("k"), 2);
+    check_pieces(FORM, &form(5_000_000), None, 2);
+    let part =
+        |name: &str, text: &str| format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+    let multipart =
+        |parts: usize, last: &str| [part("a", "1").repeat(parts), last.to_owned(), "--b--".to_owned()].concat();
+    check_pieces(MULTIPART, &multipart(MOST_PARTS, ""), None, 1 + MOST_PARTS * 9);
+    check_pieces(MULTIPART, &multipart(MOST_PARTS, &part(FIELD, "k")), Some("k"), 2);
+    let twice = multipart(MOST_PARTS, &[part(FIELD, "k"), part(FIELD, "k")].concat());
+    let held = Content::parse(Some(MULTIPART), None, twice.as_bytes()).key(FIELD);
+    assert_eq!(held, Err(InvalidKey::Repeated));
 }
 
 #[test]
