@@ -66,7 +66,8 @@ before(async () => {
       { path: "/lease-run/*", lease: 2, patience: 10, unanswered: "rerun" },
       { path: "/lease-long/*", lease: 2, patience: 1 },
       { path: "/lease-wait/*", lease: 2, patience: 10, wait: 20 },
-      { path: "/lease-probe/*", lease: 2, patience: 10, unanswered: PROBE },
+      // Attempts with a precondition and without one: it is not what they differ in here.
+      { path: "/lease-probe/*", lease: 2, patience: 10, unanswered: PROBE, headers: [] },
     ],
   });
 });

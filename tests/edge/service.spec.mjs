@@ -66,6 +66,7 @@ describe("the policy document", () => {
       wait: 0,
       retention: 86_400,
       ignore: [],
+      headers: ["content-range", "if-match", "soapaction", "upload-offset", "x-amz-target", "x-http-method-override"],
       mode: "proxy",
     });
     assert.equal(policy.routes.length, 5);

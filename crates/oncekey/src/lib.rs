@@ -61,7 +61,8 @@
 //!
 //! // What makes a second request the same one?
 //! let target = Target { method: "POST", path_and_query: url.path_and_query };
-//! let fingerprint = fingerprint(&target, Some("application/json"), None, &content, &policy.field, &route.ignore);
+//! let (json, headers) = (Some("application/json"), (route.headers.as_slice(), &Fields::default()));
+//! let fingerprint = fingerprint(&target, json, None, &content, &policy.field, &route.ignore, headers);
 //! let terms = Terms::of(&policy, route);
 //! let callers = scope.callers(&key);
 //! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers };

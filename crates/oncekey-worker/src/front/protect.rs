@@ -6,7 +6,7 @@ use oncekey::{
         word::{BypassReason, StatusWord},
     },
     call::CallFailure,
-    content::{Content, choose_key, may_hold_key},
+    content::{Content, choose_key, coding::undo_coding, may_hold_key},
     errand::Errand,
     fingerprint::fingerprint,
     http::{
@@ -50,7 +50,11 @@ impl Incoming<'_> {
             }
             IncomingContent::TooLarge => return self.handle_keyless(route, BypassReason::ContentTooLarge, None).await,
         };
-        let content = Content::parse(content_type, content_encoding, &bytes);
+        let plain = content_encoding.and_then(|coding| undo_coding(coding, &bytes, policy.max_content));
+        let content = match &plain {
+            Some(plain) => Content::parse_decoded(content_type, plain),
+            None => Content::parse(content_type, content_encoding, &bytes),
+        };
         let Some(key) = choose_key(header, &content, &policy.field)? else {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
@@ -63,6 +67,7 @@ impl Incoming<'_> {
             &content,
             &policy.field,
             &route.ignore,
+            (&route.headers, &self.fields),
         );
         drop(bytes);
         let attempt = Attempt {

@@ -141,7 +141,7 @@ impl<'a> OrderedParts<'a> {
 }
 
 /// The boundary parameter (RFC 2046 §5.1.1): 1 to 70 characters, quoted or a token.
-fn boundary(content_type: &str) -> Option<Vec<u8>> {
+pub(super) fn boundary(content_type: &str) -> Option<Vec<u8>> {
     let (_, parameters) = content_type.split_once(';')?;
     let mut found = None;
     for parameter in Parameters(parameters.as_bytes()) {
@@ -161,12 +161,12 @@ fn boundary(content_type: &str) -> Option<Vec<u8>> {
 }
 
 /// What stands before and after every part, with the line break that belongs to it.
-fn delimiter(boundary: &[u8]) -> Vec<u8> {
+pub(super) fn delimiter(boundary: &[u8]) -> Vec<u8> {
     [b"\r\n--", boundary].concat()
 }
 
 /// Passes over what stands before the first delimiter, which may stand at the very beginning.
-fn preamble<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], bool)> {
+pub(super) fn preamble<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], bool)> {
     let at_once = delimiter.strip_prefix(b"\r\n").and_then(|first| bytes.strip_prefix(first)).and_then(line_end);
     match at_once {
         Some(found) => Some(found),
@@ -175,7 +175,7 @@ fn preamble<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], bool)> {
 }
 
 /// The bytes before the next delimiter, what comes after it, and whether it is the last.
-fn until<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], &'a [u8], bool)> {
+pub(super) fn until<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], &'a [u8], bool)> {
     let mut from = 0;
     loop {
         // A boundary holds no CR, so that no byte is looked at more than twice.
@@ -254,7 +254,7 @@ fn part<'a>(head: &'a [u8], content: &'a [u8]) -> Option<Part<'a>> {
 }
 
 /// Lines that end in CR LF.
-fn lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut done = false;
     std::iter::from_fn(move || {
         if done {

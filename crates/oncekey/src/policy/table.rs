@@ -180,6 +180,20 @@ const ROUTE: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "headers",
+        kind: list_of(&ValueKind::Text(TextSyntax::HeaderName)),
+        preset: Some(Preset::List(&[
+            Preset::Text("content-range"),
+            Preset::Text("if-match"),
+            Preset::Text("soapaction"),
+            Preset::Text("upload-offset"),
+            Preset::Text("x-amz-target"),
+            Preset::Text("x-http-method-override"),
+        ])),
+        about: "list of names of request header fields that are part of the fingerprint: they say what is to be done",
+        ..ROW
+    },
+    MemberRow {
         name: "mode",
         kind: ValueKind::Word(Mode::WORDS),
         preset: Some(Preset::Text(Mode::PROXY)),

@@ -66,6 +66,7 @@ fn read_route(route: &PolicyValue) -> Route {
         wait: read_seconds(route.at("wait")),
         retention: read_seconds(route.at("retention")),
         ignore: route.at("ignore").elements().iter().filter_map(|text| Ignore::parse(text.text())).collect(),
+        headers: read_texts(route.at("headers")),
         mode,
     }
 }
@@ -87,6 +88,7 @@ fn show_route_member(route: &Route, name: &str) -> Option<PolicyValue> {
         ("wait", _) => PolicyValue::Whole(route.wait.into()),
         ("retention", _) => PolicyValue::Whole(route.retention.into()),
         ("ignore", _) => PolicyValue::List(route.ignore.iter().map(show_ignored).collect()),
+        ("headers", _) => show_texts(&route.headers),
         ("mode", Mode::Proxy) => Mode::PROXY.into(),
         ("mode", Mode::Accept) => Mode::ACCEPT.into(),
         ("mode", Mode::Batch { .. }) => Mode::BATCH.into(),

@@ -100,6 +100,8 @@ pub struct Route {
     pub retention: u32,
     /// Left out of the fingerprint.
     pub ignore: Vec<Ignore>,
+    /// Names of the header fields that are part of the fingerprint.
+    pub headers: Vec<String>,
     /// What is done with a request.
     pub mode: Mode,
 }

@@ -6,6 +6,7 @@ use crate::{
     content::{Content, ignore::Ignore},
     fingerprint::{Fingerprint, fingerprint},
     http::{
+        fields::Fields,
         percent::{decode_segment as unescape, escape},
         target::Target,
     },
@@ -95,7 +96,7 @@ impl Attempt {
         let json = Some("application/json");
         let target = Target { method: "POST", path_and_query };
         let content = Content::parse(json, None, content);
-        let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore);
+        let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore, (&[], &Fields::default()));
         Self { scoped_key, fingerprint, terms, header: policy.header.clone(), callers: None }
     }
 }

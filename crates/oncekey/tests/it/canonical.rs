@@ -171,6 +171,47 @@ fn wide_forms_have_a_key_and_are_not_put_in_order() {
     assert_eq!(held, Err(InvalidKey::Repeated));
 }
 
+/// Two contents of multipart types that are no forms, by their boundaries and contents.
+fn check_parts(one: (&str, &str), other: (&str, &str), is_same: bool) {
+    let of = |(boundary, content): (&str, &str)| {
+        let content = content.replace("\n", "\r\n");
+        write(&format!("multipart/related; boundary={boundary}"), content.as_bytes(), &[])
+    };
+    assert_eq!(of(one) == of(other), is_same, "{one:?} {other:?}");
+}
+
+#[test]
+fn parts_are_compared_in_order_without_their_boundary() {
+    let first = ("x", "--x\nContent-Type: text/plain\n\none\n--x\n\ntwo\n--x--\n");
+    check_parts(first, ("yy", "--yy\nContent-Type: text/plain\n\none\n--yy\n\ntwo\n--yy--"), true);
+    for other in [
+        "--x\n\ntwo\n--x\nContent-Type: text/plain\n\none\n--x--",
+        "--x\nContent-Type: text/html\n\none\n--x\n\ntwo\n--x--",
+        "--x\nContent-Type: text/plain\n\none\n--x\n\ntwo.\n--x--",
+        "--x\nContent-Type: text/plain\n\none\n--x--",
+        "--x\nContent-Type: text/plain\nX: 1\n\none\n--x\n\ntwo\n--x--",
+        "--x\nContent-Type: text/plain\n\none\n--x\n\ntwo\n",
+    ] {
+        check_parts(first, ("x", other), false);
+    }
+    // Cut off, it is bytes.
+    check_parts(("x", "--x\n\none\n"), ("y", "--y\n\none\n"), false);
+    let nested = |outer: &str, inner: &str, text: &str| {
+        format!(
+            "--{outer}\nContent-Type: multipart/mixed; boundary={inner}\nX: 1\n\n--{inner}\n\n{text}\n--{inner}--\n--{outer}--"
+        )
+    };
+    let one = nested("a", "b", "one");
+    check_parts(("a", &one), ("c", &nested("c", "d", "one")), true);
+    check_parts(("a", &one), ("c", &nested("c", "d", "two")), false);
+    let deep = (0..20).fold("end".to_owned(), |text, depth| nested("a", &format!("a{depth}"), &text));
+    check_parts(("a", &deep), ("a", &deep), true);
+    let part = "--x\n\n\n";
+    let wide = |count: usize, boundary: &str| (part.repeat(count) + "--x--").replace('x', boundary);
+    check_parts(("x", &wide(MOST_PARTS, "x")), ("y", &wide(MOST_PARTS, "y")), true);
+    check_parts(("x", &wide(MOST_PARTS + 1, "x")), ("y", &wide(MOST_PARTS + 1, "y")), false);
+}
+
 #[test]
 fn ignore_is_a_pointer_or_a_name() {
     let check = |text: &str, wanted: Option<Ignore>| assert_eq!(Ignore::parse(text), wanted, "{text}");

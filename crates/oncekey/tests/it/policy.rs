@@ -77,6 +77,7 @@ fn the_published_default() {
             "wait": 0,
             "retention": 86400,
             "ignore": [],
+            "headers": ["content-range", "if-match", "soapaction", "upload-offset", "x-amz-target", "x-http-method-override"],
             "mode": "proxy",
         }],
     });
