@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{
+        own::open_lines,
         refusal::Refusal,
         word::{BypassReason, StatusWord},
     },
@@ -13,7 +14,7 @@ use crate::{
     http::{
         fields::{Fields, STATUS, content_fields, has_no_content},
         lines::HeaderLines,
-        negotiate::prefers_html,
+        negotiate::{Audience, prefers_html},
     },
     json::{
         pointer::pointer_text,
@@ -224,11 +225,12 @@ pub fn items_of<'t>(
 }
 
 /// The head of a batch's answer, 207 (RFC 4918 §13).
-pub fn batch_head() -> HeaderLines {
+pub fn batch_head(audience: &Audience) -> HeaderLines {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, StatusWord::Bypassed(BypassReason::Batch).as_str());
+    open_lines(&mut lines, audience);
     lines
 }
 

@@ -20,6 +20,7 @@ use crate::{
         message,
         stream::{CallerStream, Pipe},
     },
+    refusal::audience_of,
 };
 
 /// Where a batch's list is, and how many items it may have.
@@ -49,7 +50,7 @@ pub async fn answer_batch(
     let run =
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
-    let answer = message::new_response(207, batch_head(), &pipe.readable)?;
+    let answer = message::new_response(207, batch_head(&audience_of(policy, &incoming.fields)), &pipe.readable)?;
     wasm_bindgen_futures::spawn_local(run.send_items(CallerStream::to_caller(pipe.writer)));
     Ok(answer)
 }

@@ -51,9 +51,9 @@ impl Object {
                 self.store.wake_at(now)?;
                 self.store.save_request(&head, record.expires(), &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                message::own_response(GateAnswer::queued(&attempt.scoped_key))
+                self.own_answer(request, GateAnswer::queued(&attempt.scoped_key))
             }
-            AcceptDecision::Duplicate => message::own_response(GateAnswer::duplicate(&attempt.scoped_key)),
+            AcceptDecision::Duplicate => self.own_answer(request, GateAnswer::duplicate(&attempt.scoped_key)),
             AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }

@@ -21,7 +21,7 @@ use web_sys::{Request, Response};
 
 use crate::{
     object::context::Object,
-    platform::{failure::Failure, head, message},
+    platform::{failure::Failure, head},
 };
 
 impl Object {
@@ -36,7 +36,9 @@ impl Object {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),
             },
-            Ok(Errand::Peek { wait, callers }) => message::own_response(self.peek_key(wait, callers.as_deref()).await?),
+            Ok(Errand::Peek { wait, callers }) => {
+                self.own_answer(request, self.peek_key(wait, callers.as_deref()).await?)
+            }
             Ok(Errand::Release) => self.release_key(),
             Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
         }

@@ -4,7 +4,12 @@ use serde::Serialize;
 
 use crate::{
     answer::{peek::PeekState, word::StatusWord},
-    http::{date, fields::STATUS, lines::HeaderLines},
+    http::{
+        date,
+        fields::{EXPOSED, STATUS},
+        lines::HeaderLines,
+        negotiate::Audience,
+    },
     json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
 };
@@ -21,6 +26,25 @@ pub struct GateAnswer {
 }
 
 impl GateAnswer {
+    /// The same, which a page of the audience's web origin may read, with what it says of itself.
+    #[must_use]
+    pub fn opened_to(mut self, audience: &Audience) -> Self {
+        open_lines(&mut self.lines, audience);
+        self
+    }
+
+    /// 204 to the preflight of a page that may ask what became of a key: with those of its headers that it `wants`,
+    /// since they may say who the caller is (Fetch §4.8, "CORS-preflight fetch").
+    pub fn preflight(audience: &Audience, wants: &str) -> Self {
+        let mut lines = HeaderLines::default();
+        lines.push("access-control-allow-methods", "GET, HEAD");
+        if !wants.is_empty() {
+            lines.push("access-control-allow-headers", wants);
+        }
+        lines.push("cache-control", "no-store");
+        Self { status: 204, lines, content: String::new() }.opened_to(audience)
+    }
+
     /// JSON that must not be cached.
     pub fn json(content: String) -> Self {
         let mut lines = HeaderLines::default();
@@ -86,6 +110,16 @@ impl GateAnswer {
     /// 202 `{"status":"duplicate_ignored","id":…}`: the request was accepted before.
     pub fn duplicate(key: &ScopedKey) -> Self {
         accepted_answer("duplicate_ignored", key, StatusWord::Replayed)
+    }
+}
+
+/// Lets a page of the audience's web origin read an answer, where there is one.
+pub(crate) fn open_lines(lines: &mut HeaderLines, audience: &Audience) {
+    if let Some(origin) = &audience.allow_origin {
+        lines.push("access-control-allow-origin", origin);
+        lines.push("access-control-allow-credentials", "true");
+        lines.push("access-control-expose-headers", EXPOSED);
+        lines.push("vary", "Origin");
     }
 }
 

@@ -6,12 +6,12 @@ use serde::Serialize;
 
 use crate::{
     answer::{
-        own::GateAnswer,
+        own::{GateAnswer, open_lines},
         word::{BypassReason, StatusWord},
     },
     http::{
         date::{self, Millis},
-        fields::{EXPIRES, EXPOSED, STATUS},
+        fields::{EXPIRES, STATUS},
         lines::HeaderLines,
         negotiate::Audience,
     },
@@ -320,12 +320,7 @@ impl Refusal {
         if matches!(self, Self::Unauthorized | Self::CallerUnverified) {
             lines.push("www-authenticate", "Bearer");
         }
-        if let Some(origin) = &audience.allow_origin {
-            lines.push("access-control-allow-origin", origin);
-            lines.push("access-control-allow-credentials", "true");
-            lines.push("access-control-expose-headers", EXPOSED);
-            lines.push("vary", "Origin");
-        }
+        open_lines(&mut lines, audience);
         let content = if audience.html { self.html() } else { self.problem() };
         lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
         GateAnswer { status: self.status(), lines, content }

@@ -2,7 +2,7 @@
 use oncekey::{
     answer::refusal::Refusal,
     batch::{BatchPlan, ItemLine, batch_head, item_answer, items_of},
-    http::{fields::Fields, lines::HeaderLines},
+    http::{fields::Fields, lines::HeaderLines, negotiate::Audience},
     key::{scope::Scope, scoped::ScopedKey},
     policy::{Keep, Mode, Policy, Unanswered},
     queue::{attempt_of_message, content_of_text, redelivery_delay},
@@ -131,7 +131,7 @@ fn what_an_item_is_told_as() {
     let deep = "[".repeat(129) + &"]".repeat(129);
     assert!(item_answer(200, "executed", None, Some(deep.as_bytes())).contains("base64"));
     assert!(item_answer(200, "executed", None, Some(b" 1.0 ")).contains("\"body\": 1.0 }"));
-    let head = pairs(batch_head());
+    let head = pairs(batch_head(&Audience::default()));
     assert!(head.contains(&("idempotency-status".to_owned(), "bypassed;reason=batch".to_owned())));
 }
 
