@@ -145,7 +145,7 @@ impl BatchPlan {
             ignore,
             terms: Terms::of(policy, route),
             scope,
-            head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields)),
+            head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields, &policy.header)),
         }
     }
 
@@ -172,11 +172,12 @@ impl BatchPlan {
 }
 
 /// What an item has of the caller's head: its answer is to be JSON, not what a browser would show.
-fn item_fields(fields: &Fields) -> Fields {
+fn item_fields(fields: &Fields, key_header: &str) -> Fields {
     let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
     let mut kept = String::new();
     for (name, value) in fields.pairs() {
         let is_left_out = content_fields().contains(&name)
+            || name.eq_ignore_ascii_case(key_header)
             || matches!(name, "hx-request" | "accept-encoding")
             || (html && name == "accept");
         if !is_left_out {

@@ -87,7 +87,18 @@ impl Incoming<'_> {
         body: &JsValue,
     ) -> Result<Response, CallFailure> {
         let headers = self.headers_without_internal().map_err(|_| CallFailure::Unreached)?;
-        call_key_object(self.gate, key, errand, self.request, &headers, body).await
+        self.call_key_object_with(key, errand, &headers, body).await
+    }
+
+    /// The same with a head of its own.
+    pub async fn call_key_object_with(
+        &self,
+        key: &ScopedKey,
+        errand: &Errand,
+        headers: &Headers,
+        body: &JsValue,
+    ) -> Result<Response, CallFailure> {
+        call_key_object(self.gate, key, errand, self.request, headers, body).await
     }
 
     /// The request's head without what the client forged.

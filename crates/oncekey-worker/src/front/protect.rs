@@ -13,8 +13,8 @@ use oncekey::{
         negotiate::{accepts_coding, known_coding},
         target::{Target, UrlParts},
     },
-    key::scoped::ScopedKey,
-    policy::{Mode, Route, StoreFailure},
+    key::{quote_key, scoped::ScopedKey},
+    policy::{Mode, OriginKey, Route, StoreFailure},
     stored::attempt::{Attempt, Terms},
 };
 use wasm_bindgen::JsValue;
@@ -69,7 +69,8 @@ impl Incoming<'_> {
             &route.ignore,
             (&route.headers, &self.fields),
         );
-        drop(bytes);
+        let key_is_in_content = header.is_none() || content.is_form() && content.key(&policy.field)?.is_some();
+        drop((bytes, plain));
         let attempt = Attempt {
             scoped_key: scoped_key.clone(),
             fingerprint,
@@ -78,7 +79,11 @@ impl Incoming<'_> {
             callers: scope.callers(&key),
         };
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
-        match self.call_key_object(&scoped_key, &errand, &body).await {
+        let headers = self.headers_without_internal()?;
+        if policy.origin_key == OriginKey::Original && key_is_in_content {
+            headers.set(&policy.header, &quote_key(key.as_str()))?;
+        }
+        match self.call_key_object_with(&scoped_key, &errand, &headers, &body).await {
             Ok(response) => Ok(self.in_accepted_coding(response).await?),
             Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await

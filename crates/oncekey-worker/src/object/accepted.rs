@@ -135,7 +135,8 @@ impl Object {
         }
         let abort = AbortController::new()?;
         let request = message::request_of_stored(&head)?;
-        let init = request_to_origin(&request, &delivery.attempt, &content.buffer(), &abort)?;
+        let init =
+            request_to_origin(&request, &delivery.attempt, self.gate.policy.origin_key, &content.buffer(), &abort)?;
         self.save_delivery(&Record::Accepted(delivery.clone()), None, row)?;
         let Owner { latest, .. } = owner_of(&self.live);
         self.live.set_running(delivery.claim.generation);

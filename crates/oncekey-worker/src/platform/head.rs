@@ -7,6 +7,8 @@ use oncekey::{
         fields::{EXPOSED, Fields},
         lines::HeaderLines,
     },
+    policy::OriginKey,
+    stored::attempt::Attempt,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use web_sys::{Headers, Request, Response};
@@ -95,6 +97,15 @@ pub fn word(response: &Response) -> Option<String> {
 /// The errand that a request carries.
 pub fn errand(request: &Request) -> Option<String> {
     ERRAND.with(|errand| request.headers().unchecked_ref::<Lists>().get_line(errand))
+}
+
+/// Tells the origin the key, in the form that the policy says.
+pub fn set_key(headers: &Headers, attempt: &Attempt, form: OriginKey) -> Result<(), Failure> {
+    let own = headers.has(&attempt.header)?;
+    for (name, value) in attempt.key_lines(form, own) {
+        headers.set(name, &value)?;
+    }
+    Ok(())
 }
 
 /// Puts an errand into a request's head.

@@ -46,6 +46,9 @@ pub const EXPIRES: &str = "idempotency-expires";
 /// `Idempotent-Replayed: true` on a replay.
 pub const REPLAYED: &str = "idempotent-replayed";
 
+/// The scoped key, where the origin gets another.
+pub const SCOPED_KEY: &str = "oncekey-scoped-key";
+
 /// What pages of other origins may read where the origin lets them read anything.
 pub const EXPOSED: &str = "Idempotency-Status, Idempotency-Expires, Idempotent-Replayed, Retry-After";
 

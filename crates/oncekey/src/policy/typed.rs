@@ -10,8 +10,8 @@ use crate::{
         member::ObjectShape,
         path_pattern::PathPattern,
         types::{
-            Anonymous, Bind, Keep, Machine, Mode, Policy, Queue, Route, ServerError, StoreFailure, Transition,
-            Unanswered,
+            Anonymous, Bind, Keep, Machine, Mode, OriginKey, Policy, Queue, Route, ServerError, StoreFailure,
+            Transition, Unanswered,
         },
         value::PolicyValue,
     },
@@ -29,6 +29,7 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         bind: Bind::of_word(policy.at("bind").text()),
         anonymous: Anonymous::of_word(policy.at("anonymous").text()),
         cors: read_texts(policy.at("cors")),
+        origin_key: OriginKey::of_word(policy.at("origin_key").text()),
         routes: policy.at("routes").elements().iter().map(read_route).collect(),
         queues: policy.at("queues").members().iter().map(|(name, queue)| read_queue(name, queue)).collect(),
         machines: policy.at("machines").members().iter().map(|(name, machine)| read_machine(name, machine)).collect(),
@@ -46,6 +47,7 @@ pub(super) fn show_policy_member(policy: &Policy, name: &str) -> Option<PolicyVa
         "bind" => policy.bind.word().into(),
         "anonymous" => policy.anonymous.word().into(),
         "cors" => show_texts(&policy.cors),
+        "origin_key" => policy.origin_key.word().into(),
         "routes" => PolicyValue::List(policy.routes.iter().map(show_route).collect()),
         _ => return None,
     })

@@ -6,12 +6,12 @@ use crate::{
     content::{Content, ignore::Ignore},
     fingerprint::{Fingerprint, fingerprint},
     http::{
-        fields::Fields,
+        fields::{Fields, SCOPED_KEY},
         percent::{decode_segment as unescape, escape},
         target::Target,
     },
     key::{caller::CallerDigest, scoped::ScopedKey},
-    policy::{Keep, Policy, Queue, Route, ServerError, Unanswered},
+    policy::{Keep, OriginKey, Policy, Queue, Route, ServerError, Unanswered},
 };
 
 /// One transmission of an intent, on a route.
@@ -98,6 +98,22 @@ impl Attempt {
         let content = Content::parse(json, None, content);
         let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore, (&[], &Fields::default()));
         Self { scoped_key, fingerprint, terms, header: policy.header.clone(), callers: None }
+    }
+}
+
+impl Attempt {
+    /// The lines that tell the origin the key in this form: names and values in the place of the request's. `own`: the
+    /// request has a line of the client's; where it has none, the gate made it, and there is no other key.
+    ///
+    /// `"original"` is for origins that verify a signature over the client's line.
+    pub fn key_lines(&self, form: OriginKey, own: bool) -> Vec<(&str, String)> {
+        let scoped = self.scoped_key.to_header();
+        match form {
+            OriginKey::Scoped => vec![(&self.header, scoped)],
+            OriginKey::Uuid => vec![(&self.header, self.scoped_key.to_uuid())],
+            OriginKey::Original if own => vec![(SCOPED_KEY, scoped)],
+            OriginKey::Original => vec![(&self.header, scoped.clone()), (SCOPED_KEY, scoped)],
+        }
     }
 }
 

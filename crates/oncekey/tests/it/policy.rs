@@ -65,6 +65,7 @@ fn the_published_default() {
         "cors": [],
         "bind": "inside",
         "anonymous": "uuid",
+        "origin_key": "scoped",
         "routes": [{
             "path": "/*",
             "methods": ["POST", "PATCH"],
