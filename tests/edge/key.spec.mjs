@@ -335,8 +335,10 @@ describe("routes", { concurrency: 8 }, () => {
     const spot = await world.spot("/free");
     const path = `/fr%65e/a%2Fb%20c/~x;y=1?q=%7E&&r=a+b&e=é`.replace("é", utf8("é"));
     executed(await spot.post({ path }));
+    // Bytes that no target may hold (RFC 9112 §3.2) are percent-encoded by the platform, which sends URLs.
+    const sent = path.replace(utf8("é"), "%C3%A9");
     const targets = await world.origin.targets();
-    assert.ok(targets.includes(path), targets.filter((target) => target.includes("%2Fb")).join());
+    assert.ok(targets.includes(sent), targets.filter((target) => target.includes("%2Fb")).join());
   });
 
   for (const path of [

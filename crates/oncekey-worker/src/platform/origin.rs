@@ -2,13 +2,14 @@
 
 use js_sys::Promise;
 use oncekey::http::target::{is_web_origin, split_url, target_to_send};
-use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
-use web_sys::Request;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use web_sys::{Headers, Request};
 use worker::Env;
 
 use crate::platform::{
     bindings::{Fetcher, object_binding},
     failure::Failure,
+    head,
     init::RequestInit,
 };
 
@@ -44,11 +45,18 @@ impl Origin {
             Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
             Self::Url(base) => {
                 let url = request.url();
-                let path = target_to_send(&split_url(&url));
+                let parts = split_url(&url);
+                let path = target_to_send(&parts);
                 init.method = Some(request.method());
-                if init.headers.is_undefined() {
-                    init.headers = request.headers().into();
-                }
+                let headers = if init.headers.is_undefined() {
+                    head::open_copy(&request.headers())?
+                } else {
+                    init.headers.unchecked_into::<Headers>()
+                };
+                // The platform sends the origin's own Host. What the caller says here itself is nobody's word.
+                headers.set("x-forwarded-host", parts.host)?;
+                headers.set("x-forwarded-proto", parts.scheme)?;
+                init.headers = headers.into();
                 if init.body.is_undefined()
                     && let Some(body) = request.body()
                 {
