@@ -5,7 +5,7 @@ use oncekey::{
     answer::refusal::Refusal,
     http::{
         fields::Fields,
-        negotiate::{self, Audience},
+        negotiate::{Audience, refusal_form},
     },
     policy::Policy,
 };
@@ -15,7 +15,7 @@ use web_sys::{Headers, Response};
 pub fn audience_of(policy: &Policy, fields: &Fields) -> Audience {
     let origin = fields.get("origin");
     Audience {
-        html: negotiate::prefers_html(fields.get("accept"), fields.get("hx-request")),
+        form: refusal_form(fields),
         allow_origin: origin.filter(|origin| policy.cors.iter().any(|listed| listed == origin)).map(str::to_owned),
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     http::{
         fields::{Fields, STATUS, content_fields, has_no_content},
         lines::HeaderLines,
-        negotiate::{Audience, prefers_html},
+        negotiate::{Audience, RefusalForm, refusal_form},
     },
     json::{
         pointer::pointer_text,
@@ -173,13 +173,13 @@ impl BatchPlan {
 
 /// What an item has of the caller's head: its answer is to be JSON, not what a browser would show.
 fn item_fields(fields: &Fields, key_header: &str) -> Fields {
-    let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
+    let is_html = refusal_form(fields) != RefusalForm::Problem;
     let mut kept = String::new();
     for (name, value) in fields.pairs() {
         let is_left_out = content_fields().contains(&name)
             || name.eq_ignore_ascii_case(key_header)
-            || matches!(name, "hx-request" | "accept-encoding")
-            || (html && name == "accept");
+            || matches!(name, "hx-request" | "sec-fetch-mode" | "accept-encoding")
+            || (is_html && name == "accept");
         if !is_left_out {
             for part in [name, ",", value, "\n"] {
                 kept.push_str(part);

@@ -52,6 +52,8 @@ extern "C" {
     static ACCEPT: JsString = "accept";
     #[wasm_bindgen(thread_local_v2, static_string)]
     static HX_REQUEST: JsString = "hx-request";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static FETCH_MODE: JsString = "sec-fetch-mode";
 }
 
 /// All header lines as `name,value` parted by line feeds.
@@ -63,7 +65,9 @@ pub fn pairs(headers: &Headers) -> String {
 pub fn negotiation(headers: &Headers) -> Fields {
     let lists = headers.unchecked_ref::<Lists>();
     let mut pairs = String::new();
-    for (name, held) in [("origin", &ORIGIN), ("accept", &ACCEPT), ("hx-request", &HX_REQUEST)] {
+    let asked =
+        [("origin", &ORIGIN), ("accept", &ACCEPT), ("hx-request", &HX_REQUEST), ("sec-fetch-mode", &FETCH_MODE)];
+    for (name, held) in asked {
         if let Some(value) = held.with(|held| lists.get_line(held)) {
             pairs.push_str(name);
             pairs.push(',');

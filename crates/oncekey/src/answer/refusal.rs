@@ -13,11 +13,13 @@ use crate::{
         date::{self, Millis},
         fields::{EXPIRES, STATUS},
         lines::HeaderLines,
-        negotiate::Audience,
+        negotiate::{Audience, RefusalForm},
     },
     json::write::to_json,
     key::{InvalidKey, caller::InvalidCaller},
 };
+
+const HTML: &str = "text/html; charset=utf-8";
 
 /// A refusal, with the facts that its problem states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -295,13 +297,13 @@ impl Refusal {
     /// Nothing of the request is in it.
     ///
     /// ```
-    /// use oncekey::{answer::refusal::Refusal, http::negotiate::Audience};
+    /// use oncekey::{answer::refusal::Refusal, http::negotiate::{Audience, RefusalForm}};
     ///
     /// let refusal = Refusal::Reused;
     /// let problem = refusal.render(&Audience::default(), None);
     /// assert_eq!(problem.status, 422);
     /// assert!(problem.content.contains(r#""code":"idempotency_key_reused""#));
-    /// let page = refusal.render(&Audience { html: true, ..Audience::default() }, None);
+    /// let page = refusal.render(&Audience { form: RefusalForm::Fragment, ..Audience::default() }, None);
     /// assert!(page.content.starts_with("<div role=\"alert\""));
     /// ```
     pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> GateAnswer {
@@ -321,8 +323,12 @@ impl Refusal {
             lines.push("www-authenticate", "Bearer");
         }
         open_lines(&mut lines, audience);
-        let content = if audience.html { self.html() } else { self.problem() };
-        lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
+        let (content_type, content) = match audience.form {
+            RefusalForm::Problem => ("application/problem+json", self.problem()),
+            RefusalForm::Fragment => (HTML, self.fragment()),
+            RefusalForm::Page => (HTML, self.page()),
+        };
+        lines.push("content-type", content_type);
         GateAnswer { status: self.status(), lines, content }
     }
 
@@ -341,7 +347,19 @@ impl Refusal {
         })
     }
 
-    fn html(&self) -> String {
+    /// Where there is no script the way back is to the site's first page: nothing of the request is in the page.
+    fn page(&self) -> String {
+        [
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>",
+            &escape_html(self.title()),
+            "</title>",
+            &self.fragment(),
+            "<p><a href=\"/\" onclick=\"history.back();return false\">Back</a></p></html>",
+        ]
+        .concat()
+    }
+
+    fn fragment(&self) -> String {
         format!(
             "<div role=\"alert\" class=\"oncekey-problem\" data-code=\"{code}\"><strong>{}</strong> <span>{}</span> <small>{} {code}</small></div>",
             escape_html(self.title()),
