@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { brotliCompressSync, gzipSync } from "node:zlib";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { World } from "./gate.mjs";
 
 /** @typedef {import("./origin.mjs").Step} Step */
@@ -33,6 +33,10 @@ const CODED = [
   ["GZIP", "GZIP", GZIP, TEXT],
   ["Gzip", "Gzip", GZIP, TEXT],
   ["BR", "BR", BROTLI, TEXT],
+  ["x-gzip", "x-gzip", GZIP, TEXT],
+  ["gzip twice", "gzip, gzip", gzipSync(GZIP), undefined],
+  ["identity", "identity", Buffer.from(TEXT), undefined],
+  ["deflate", "deflate", deflateSync(TEXT), undefined],
   ["two members", "gzip", Buffer.concat([gzipSync("one "), gzipSync("two")]), "one two"],
   ["empty gzip", "gzip", Buffer.alloc(0), ""],
   ["empty br", "br", Buffer.alloc(0), ""],
@@ -47,8 +51,11 @@ const CODED = [
   ["an unknown coding", "x-rot13", Buffer.from("ynzc"), undefined],
 ];
 
+/** The label as it is sent: `x-gzip` is `gzip` (RFC 9110 §8.4.1.3). @param {string} label */
+const named = (label) => (label === "x-gzip" ? "gzip" : label.toLowerCase());
+
 /** @type {(string | null)[]} */
-const ACCEPTED = [null, "identity", "gzip, br"];
+const ACCEPTED = [null, "identity", "gzip;q=0, br;q=0", "gzip, br"];
 
 describe("labelled content is delivered, first and replayed", { concurrency: 4 }, () => {
   for (const [name, label, content, text] of CODED) {
@@ -66,7 +73,7 @@ describe("labelled content is delivered, first and replayed", { concurrency: 4 }
             assert.ok(answer.content.equals(decoded ? Buffer.from(text) : content), who);
             const sent = answer.one("content-encoding")?.toLowerCase();
             // Of a first answer in chunks it is not known in time that it is empty.
-            if (content.length > 0) assert.equal(sent, decoded ? undefined : label.toLowerCase(), who);
+            if (content.length > 0) assert.equal(sent, decoded ? undefined : named(label), who);
             else if (word === "replayed") assert.equal(sent, undefined, who);
           }
           await spot.ran(1);
@@ -75,13 +82,21 @@ describe("labelled content is delivered, first and replayed", { concurrency: 4 }
     }
   }
 
-  test("a 303 without content", async () => {
-    const spot = await world.spot("/coded", { status: 303, lines: [["Content-Encoding", "br"], ["Location", "/o/1"]], content: "" });
-    for (const word of ["executed", "replayed"]) {
-      const answer = await spot.post();
-      assert.deepEqual([answer.status, answer.whole, answer.word, answer.content.length], [303, true, word, 0], answer.brief);
-    }
-    await spot.ran(1);
+  for (const status of [204, 205, 303, 304]) {
+    test(`a ${status} without content`, async () => {
+      const spot = await world.spot("/coded", { status, lines: [["Content-Encoding", "br"], ["Location", "/o/1"]], content: "" });
+      for (const word of ["executed", "replayed"]) {
+        const answer = await spot.post();
+        assert.deepEqual([answer.status, answer.whole, answer.word, answer.content.length], [status, true, word, 0], answer.brief);
+      }
+      await spot.ran(1);
+    });
+  }
+
+  test("a HEAD of what is coded", async () => {
+    const spot = await world.spot("/coded", { status: 200, lines: [["Content-Encoding", "gzip"], ["X-Mark", "1"]], content: "" });
+    const answer = await spot.post({ method: "HEAD", key: null, content: "" });
+    assert.deepEqual([answer.status, answer.whole, answer.one("content-encoding"), answer.one("x-mark")], [200, true, "gzip", "1"], answer.brief);
   });
 });
 

@@ -42,6 +42,16 @@ describe("an origin by URL", () => {
     }
   });
 
+  test("a GET with content, even of no bytes, reaches it whole", async () => {
+    for (const content of ["", "hello"]) {
+      const spot = await world.spot("/seen");
+      const answer = await world.send({ method: "GET", path: spot.path, content });
+      assert.deepEqual([answer.status, answer.whole], [201, true], answer.brief);
+      const [seen] = await spot.seen();
+      assert.equal(seen.content, content);
+    }
+  });
+
   test("a redirect is its answer", async () => {
     const spot = await world.spot("/job", { status: 303, lines: [["Location", "/elsewhere"]] });
     const first = await spot.post();

@@ -16,7 +16,7 @@ use crate::platform::{
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(catch, js_name = fetch)]
-    fn global_fetch(url: &str, init: &JsValue) -> Result<Promise, JsValue>;
+    fn global_fetch(input: &JsValue, init: &JsValue) -> Result<Promise, JsValue>;
 }
 
 /// Where the effect runs.
@@ -47,7 +47,6 @@ impl Origin {
                 let url = request.url();
                 let parts = split_url(&url);
                 let path = target_to_send(&parts);
-                init.method = Some(request.method());
                 let headers = if init.headers.is_undefined() {
                     head::open_copy(&request.headers())?
                 } else {
@@ -57,12 +56,15 @@ impl Origin {
                 headers.set("x-forwarded-host", parts.host)?;
                 headers.set("x-forwarded-proto", parts.scheme)?;
                 init.headers = headers.into();
-                if init.body.is_undefined()
-                    && let Some(body) = request.body()
-                {
-                    init.body = body.into();
+                let url = format!("{base}{path}");
+                if init.body.is_undefined() {
+                    // A request made of another may have content where its method has none that could be given here:
+                    // a GET with a length is one that HTTP allows (RFC 9110 §9.3.1), even of 0.
+                    let request = Request::new_with_str_and_init(&url, request.unchecked_ref())?;
+                    return Ok(global_fetch(&request, &init.to_js()?)?);
                 }
-                Ok(global_fetch(&format!("{base}{path}"), &init.to_js()?)?)
+                init.method = Some(request.method());
+                Ok(global_fetch(&url.into(), &init.to_js()?)?)
             }
         }
     }

@@ -119,16 +119,18 @@ fn is_alias(one: &str, other: &str) -> bool {
 }
 
 /// A coding that the platform can undo, by the one name that it knows it by; the label may be in any case
-/// (RFC 9110 §8.4.1).
+/// (RFC 9110 §8.4.1), and `x-gzip` is `gzip` (§8.4.1.3).
 ///
 /// ```
 /// use oncekey::http::negotiate::known_coding;
 ///
-/// assert_eq!(known_coding(" GZIP"), Some("gzip"));
+/// assert_eq!(known_coding(" X-GZIP"), Some("gzip"));
 /// assert_eq!(known_coding("gzip, br"), None);
 /// ```
 pub fn known_coding(label: &str) -> Option<&'static str> {
-    ["gzip", "br"].into_iter().find(|coding| label.trim().eq_ignore_ascii_case(coding))
+    [("gzip", "gzip"), ("br", "br"), ("x-gzip", "gzip")]
+        .into_iter()
+        .find_map(|(name, coding)| label.trim().eq_ignore_ascii_case(name).then_some(coding))
 }
 
 /// Whether an answer's `Access-Control-Allow-Origin` lets a page of that web origin read it.
