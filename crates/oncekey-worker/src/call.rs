@@ -3,7 +3,7 @@
 use js_sys::JsString;
 use oncekey::{
     call::{CallFailure, CallHistory},
-    errand::{Errand, is_not_understood, may_be_not_understood},
+    errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
     key::scoped::ScopedKey,
 };
 use wasm_bindgen::JsValue;
@@ -72,11 +72,18 @@ async fn call(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    head::set_errand(headers, errand);
+    let mut errand = errand;
     let mut calls = CallHistory::default();
     loop {
+        head::set_errand(headers, errand);
         match attempt_call(coding, &stub, request, headers, body).await {
-            Ok(response) => return understood(response).await,
+            Ok(response) => {
+                let answered = understood(response).await;
+                match for_older_build(errand) {
+                    Some(older) if matches!(answered, Err(CallFailure::NotUnderstood)) => errand = older,
+                    _ => return answered,
+                }
+            }
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
                     return Err(failed);

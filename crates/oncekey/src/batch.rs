@@ -121,6 +121,7 @@ pub struct BatchPlan {
     item_key: Vec<String>,
     path: String,
     ignore: Vec<Ignore>,
+    headers: Vec<String>,
     terms: Terms,
     scope: Scope,
     head: StoredRequest,
@@ -137,12 +138,11 @@ impl BatchPlan {
         origin: &str,
         fields: &Fields,
     ) -> Self {
-        let mut ignore = route.ignore.clone();
-        ignore.push(Ignore::Pointer(item.0.to_vec()));
         Self {
             item_key: item.0.to_vec(),
             path: item.1.to_owned(),
-            ignore,
+            ignore: route.ignore.clone(),
+            headers: route.headers.clone(),
             terms: Terms::of(policy, route),
             scope,
             head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields, &policy.header)),
@@ -166,7 +166,9 @@ impl BatchPlan {
         let key = key.map_err(Refusal::KeyInvalid)?;
         let scoped_key = ScopedKey::derive(&self.scope, &key).map_err(Refusal::KeyInvalid)?;
         let terms = self.terms.clone();
-        let attempt = Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, terms);
+        let key_place = [Ignore::Pointer(self.item_key.clone())];
+        let (left_out, headers) = ((&*self.ignore, &key_place[..]), (&*self.headers, self.head.fields()));
+        let attempt = Attempt::of_item(policy, scoped_key, &self.path, element.as_bytes(), left_out, headers, terms);
         Ok(Attempt { callers: self.scope.callers(&key), ..attempt })
     }
 }

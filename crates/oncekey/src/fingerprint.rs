@@ -82,20 +82,30 @@ pub fn fingerprint(
     headers: (&[String], &Fields),
 ) -> Fingerprint {
     let mut digest = LengthPrefixedDigest::new("oncekey fingerprint 1");
-    digest.add_part(target.method.as_bytes());
-    digest.add_part(target.path_and_query.as_bytes());
-    digest.add_optional(content_type.map(media_type).as_deref().map(str::as_bytes));
-    let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
-    digest.add_optional(codings.as_deref().map(str::as_bytes));
+    write_target(target, content_type, content_encoding, &mut digest);
     write_headers(headers, &mut digest);
     // Last, since its length is not known before it has been written.
     content.write_canonical(field, ignore, &mut |bytes| digest.add_raw(bytes));
     Fingerprint([VERSION, &digest.finish()].concat())
 }
 
+/// What counts under every policy, but for the content.
+pub(crate) fn write_target(
+    target: &Target,
+    content_type: Option<&str>,
+    content_encoding: Option<&str>,
+    digest: &mut LengthPrefixedDigest,
+) {
+    digest.add_part(target.method.as_bytes());
+    digest.add_part(target.path_and_query.as_bytes());
+    digest.add_optional(content_type.map(media_type).as_deref().map(str::as_bytes));
+    let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
+    digest.add_optional(codings.as_deref().map(str::as_bytes));
+}
+
 /// Begins with a byte that no canonical form begins with, so that content cannot be taken for a header. The order of
 /// the names does not count.
-fn write_headers((names, fields): (&[String], &Fields), digest: &mut LengthPrefixedDigest) {
+pub(crate) fn write_headers((names, fields): (&[String], &Fields), digest: &mut LengthPrefixedDigest) {
     let mut present: Vec<(String, &str)> = names
         .iter()
         .map(|name| name.to_ascii_lowercase())

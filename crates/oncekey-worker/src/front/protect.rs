@@ -15,7 +15,10 @@ use oncekey::{
     },
     key::{quote_key, scoped::ScopedKey},
     policy::{Mode, OriginKey, Route, StoreFailure},
-    stored::attempt::{Attempt, Terms},
+    stored::{
+        attempt::{Attempt, Terms},
+        basis::basis_digests,
+    },
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
@@ -60,15 +63,10 @@ impl Incoming<'_> {
         };
         let scope = policy.caller_scope(parts, &self.fields)?;
         let scoped_key = ScopedKey::derive(&scope, &key)?;
-        let fingerprint = fingerprint(
-            &Target { method, path_and_query: parts.path_and_query },
-            content_type,
-            content_encoding,
-            &content,
-            &policy.field,
-            &route.ignore,
-            (&route.headers, &self.fields),
-        );
+        let target = Target { method, path_and_query: parts.path_and_query };
+        let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
+        let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
+        let basis = basis_digests(&target, content_type, content_encoding, &content, field, ignore, headers);
         let key_is_in_content = header.is_none() || content.is_form() && content.key(&policy.field)?.is_some();
         drop((bytes, plain));
         let attempt = Attempt {
@@ -77,6 +75,7 @@ impl Incoming<'_> {
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
             callers: scope.callers(&key),
+            basis: Some(basis.into()),
         };
         let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         let headers = self.headers_without_internal()?;

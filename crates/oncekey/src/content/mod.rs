@@ -89,6 +89,12 @@ impl<'a> Content<'a> {
         }
     }
 
+    /// Writes the bytes, and before them whether they were decoded.
+    pub(crate) fn write_sent(&self, out: &mut impl FnMut(&[u8])) {
+        out(if self.is_decoded { b"d" } else { b"b" });
+        out(self.bytes);
+    }
+
     /// Writes the canonical form: a byte for content that was decoded, since it is not what has its bytes under the same
     /// label; a byte that says which form it is, then
     ///

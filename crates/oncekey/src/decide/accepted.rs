@@ -38,6 +38,7 @@ use crate::{
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
         caller::is_other_caller,
         outcome::{RecordChange, Settlement},
+        same::refuse_unlike,
     },
     http::date::{Millis, later_by},
     policy::Unanswered,
@@ -111,8 +112,10 @@ pub fn decide_accept<'r>(
             return AcceptDecision::Refuse { refusal: Refusal::CallerChanged, expires: None };
         }
         let refuse = |refusal| AcceptDecision::Refuse { refusal, expires: known_expiry(record) };
+        if let Some(refusal) = refuse_unlike(record.claim(), attempt) {
+            return refuse(refusal);
+        }
         return match record {
-            _ if record.claim().fingerprint != attempt.fingerprint => refuse(Refusal::Reused),
             Record::Accepted(Delivery { stage: DeliveryStage::Dead { status, .. }, .. }) => {
                 refuse(Refusal::OutcomeUnknown { status: *status })
             }
@@ -128,7 +131,7 @@ pub fn decide_accept<'r>(
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
-        attempt: Attempt { callers: None, ..attempt.clone() },
+        attempt: Attempt { callers: None, basis: None, ..attempt.clone() },
         until: later_by(now, attempt.terms.retention),
         tries: 0,
         refusals: 0,

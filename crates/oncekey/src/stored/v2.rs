@@ -418,6 +418,7 @@ impl AttemptBody<'_> {
             },
             header: self.header.to_owned(),
             callers: None,
+            basis: None,
         })
     }
 }

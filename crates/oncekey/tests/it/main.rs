@@ -31,5 +31,6 @@ mod policy;
 mod promise;
 mod reply;
 mod retry;
+mod same;
 mod select;
 mod unreadable;

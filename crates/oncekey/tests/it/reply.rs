@@ -448,6 +448,7 @@ fn attempt() -> Attempt {
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
+        basis: None,
     }
 }
 
