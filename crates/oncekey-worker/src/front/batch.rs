@@ -46,6 +46,7 @@ pub async fn answer_batch(
     items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
     let scope = policy.caller_scope(parts, &incoming.fields)?;
+    incoming.check_exact(|_| true)?;
     let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);
     let run =
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };

@@ -110,6 +110,14 @@ impl Incoming<'_> {
         Ok(headers)
     }
 
+    /// Refuses a request of whose wanted fields the platform does not give one exactly.
+    pub fn check_exact(&self, is_wanted: impl Fn(&str) -> bool) -> Result<(), Stop> {
+        match self.fields.inexact(is_wanted) {
+            Some(name) => Err(Refusal::HeaderInvalid { name: name.to_owned() }.into()),
+            None => Ok(()),
+        }
+    }
+
     /// Reads the content, at most `limit` bytes of it. A request that carries its key in the header alone needs no
     /// second copy: it is refused if it is too large.
     pub async fn read_content(&self, keyed: bool, limit: u64) -> Result<IncomingContent, Stop> {

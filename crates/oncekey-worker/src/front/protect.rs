@@ -62,6 +62,8 @@ impl Incoming<'_> {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
         let scope = policy.caller_scope(parts, &self.fields)?;
+        let is_kept = route.mode == Mode::Accept;
+        self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
         let scoped_key = ScopedKey::derive(&scope, &key)?;
         let target = Target { method, path_and_query: parts.path_and_query };
         let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
@@ -77,7 +79,7 @@ impl Incoming<'_> {
             callers: scope.callers(&key),
             basis: Some(basis.into()),
         };
-        let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
+        let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         let headers = self.headers_without_internal()?;
         if policy.origin_key == OriginKey::Original && key_is_in_content {
             headers.set(&policy.header, &quote_key(key.as_str()))?;

@@ -30,6 +30,11 @@ pub enum Refusal {
     KeyInvalid(InvalidKey),
     /// What identifies the caller cannot be read exactly.
     CallerInvalid,
+    /// A header field that has to be compared or kept cannot be read exactly.
+    HeaderInvalid {
+        /// Its name.
+        name: String,
+    },
     /// Nothing proves who the caller is.
     CallerUnverified,
     /// Another caller's random UUID.
@@ -127,6 +132,7 @@ impl Refusal {
             Self::KeyMissing
             | Self::KeyInvalid(_)
             | Self::CallerInvalid
+            | Self::HeaderInvalid { .. }
             | Self::ContentIncomplete
             | Self::ContentInvalid { .. } => 400,
             Self::Unauthorized | Self::CallerUnverified => 401,
@@ -153,6 +159,7 @@ impl Refusal {
             Self::KeyMissing => "key_missing",
             Self::KeyInvalid(_) => "key_invalid",
             Self::CallerInvalid => "caller_invalid",
+            Self::HeaderInvalid { .. } => "header_invalid",
             Self::CallerUnverified => "caller_unverified",
             Self::CallerChanged => "caller_changed",
             Self::InProgress { .. } => "request_in_progress",
@@ -203,6 +210,7 @@ impl Refusal {
             Self::KeyMissing => "Idempotency-Key is missing",
             Self::KeyInvalid(_) => "Idempotency-Key is invalid",
             Self::CallerInvalid => "The caller cannot be told",
+            Self::HeaderInvalid { .. } => "A header field is not UTF-8",
             Self::CallerUnverified => "The caller is not verified",
             Self::CallerChanged => "Idempotency-Key was used by another caller",
             Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
@@ -233,6 +241,9 @@ impl Refusal {
                 "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned()
             }
             Self::KeyInvalid(why) => format!("{why} Nothing was run."),
+            Self::HeaderInvalid { name } => {
+                format!("The field {name} holds bytes that are not UTF-8: it cannot be read exactly. Nothing was run.")
+            }
             Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
             Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
             Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),

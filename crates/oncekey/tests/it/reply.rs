@@ -41,11 +41,16 @@ fn values<'a>(lines: &'a [(String, String)], name: &str) -> Vec<&'a str> {
 /// Refusal, status, code, title, word, Retry-After, the origin's status.
 type Row = (Refusal, u16, &'static str, &'static str, &'static str, Option<&'static str>, Option<u16>);
 
+fn header_invalid() -> Refusal {
+    Refusal::HeaderInvalid { name: "x-a".to_owned() }
+}
+
 fn rows() -> Vec<Row> {
     let invalid = "Idempotency-Key is invalid";
     let unknown = "The outcome is unknown";
     vec![
         (Refusal::KeyMissing, 400, "key_missing", "Idempotency-Key is missing", "refused", None, None),
+        (header_invalid(), 400, "header_invalid", "A header field is not UTF-8", "refused", None, None),
         (Refusal::CallerInvalid, 400, "caller_invalid", "The caller cannot be told", "refused", None, None),
         (Refusal::CallerUnverified, 401, "caller_unverified", "The caller is not verified", "refused", None, None),
         (
