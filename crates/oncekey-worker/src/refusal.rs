@@ -3,6 +3,7 @@
 use crate::platform::{failure::Failure, head, message};
 use oncekey::{
     answer::refusal::Refusal,
+    errand::scoped_key_of,
     http::{
         fields::Fields,
         negotiate::{Audience, refusal_form},
@@ -17,6 +18,7 @@ pub fn audience_of(policy: &Policy, fields: &Fields) -> Audience {
     Audience {
         form: refusal_form(fields),
         allow_origin: origin.filter(|origin| policy.cors.iter().any(|listed| listed == origin)).map(str::to_owned),
+        scoped_key: None,
     }
 }
 
@@ -27,7 +29,8 @@ pub fn refusal_response(
     refusal: &Refusal,
     expires: Option<u64>,
 ) -> Result<Response, Failure> {
-    let audience = audience_of(policy, &head::negotiation(headers));
+    let mut audience = audience_of(policy, &head::negotiation(headers));
+    audience.scoped_key = head::errand(headers).as_deref().and_then(scoped_key_of).map(str::to_owned);
     message::own_response(refusal.render(&audience, expires))
 }
 

@@ -71,6 +71,19 @@ pub fn for_older_build(text: &str) -> Option<&str> {
     text.rsplit_once(' ').filter(|(_, word)| word.starts_with(BASIS)).map(|(before, _)| before)
 }
 
+/// The scoped key of an attempt, from its errand's text.
+///
+/// ```
+/// use oncekey::errand::scoped_key_of;
+///
+/// assert_eq!(scoped_key_of("attempt KEY 1.PRINT s"), Some("KEY"));
+/// assert_eq!(scoped_key_of("peek 30"), None);
+/// ```
+pub fn scoped_key_of(text: &str) -> Option<&str> {
+    let mut words = text.split(' ');
+    words.next().filter(|name| matches!(*name, "attempt" | "accept")).and_then(|_| words.next())
+}
+
 /// What the front asks of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Errand {

@@ -27,7 +27,7 @@ use crate::{
 impl Object {
     /// Does the errand that the request carries.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
-        match head::errand(request).unwrap_or_default().parse() {
+        match head::errand(&request.headers()).unwrap_or_default().parse() {
             Ok(Errand::Attempt(attempt)) => match self.handle_attempt(request, &attempt).await {
                 Ok(response) => Ok(response),
                 Err(_) => self.refuse(request, &Refusal::StoreUnavailable, None),

@@ -11,7 +11,7 @@ use oncekey::{
     stored::attempt::Attempt,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use web_sys::{Headers, Request, Response};
+use web_sys::{Headers, Response};
 
 use crate::platform::failure::Failure;
 
@@ -98,9 +98,9 @@ pub fn word(response: &Response) -> Option<String> {
     STATUS.with(|status| response.headers().unchecked_ref::<Lists>().get_line(status))
 }
 
-/// The errand that a request carries.
-pub fn errand(request: &Request) -> Option<String> {
-    ERRAND.with(|errand| request.headers().unchecked_ref::<Lists>().get_line(errand))
+/// The errand that a request's head carries.
+pub fn errand(headers: &Headers) -> Option<String> {
+    ERRAND.with(|errand| headers.unchecked_ref::<Lists>().get_line(errand))
 }
 
 /// Tells the origin the key, in the form that the policy says.

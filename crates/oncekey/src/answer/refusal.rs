@@ -19,6 +19,9 @@ use crate::{
     key::{InvalidKey, caller::InvalidCaller},
 };
 
+/// Where keys are looked at and released.
+const KEYS: &str = "/.oncekey/keys/";
+
 const HTML: &str = "text/html; charset=utf-8";
 
 /// A refusal, with the facts that its problem states.
@@ -335,7 +338,7 @@ impl Refusal {
         }
         open_lines(&mut lines, audience);
         let (content_type, content) = match audience.form {
-            RefusalForm::Problem => ("application/problem+json", self.problem()),
+            RefusalForm::Problem => ("application/problem+json", self.problem(audience)),
             RefusalForm::Fragment => (HTML, self.fragment()),
             RefusalForm::Page => (HTML, self.page()),
         };
@@ -343,12 +346,17 @@ impl Refusal {
         GateAnswer { status: self.status(), lines, content }
     }
 
-    fn problem(&self) -> String {
+    fn problem(&self, audience: &Audience) -> String {
+        let instance = match self {
+            Self::OutcomeUnknown { .. } => audience.scoped_key.as_deref().map(|key| [KEYS, key].concat()),
+            _ => None,
+        };
         to_json(&Problem {
             uri: &["/.oncekey/problems/", self.code()].concat(),
             title: self.title(),
             status: self.status(),
             detail: &self.detail(),
+            instance: instance.as_deref(),
             code: self.code(),
             origin_status: self.origin_status(),
             state: match self {
@@ -407,6 +415,8 @@ struct Problem<'r> {
     title: &'r str,
     status: u16,
     detail: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'r str>,
     code: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin_status: Option<u16>,

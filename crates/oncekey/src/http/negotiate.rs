@@ -9,6 +9,8 @@ pub struct Audience {
     pub form: RefusalForm,
     /// The web origin that may read a refusal across origins, one of the policy's `cors`.
     pub allow_origin: Option<String>,
+    /// The scoped key of its request, by which an operator finds what is remembered.
+    pub scoped_key: Option<String>,
 }
 
 /// The form of a refusal.

@@ -28,6 +28,7 @@ mod keys;
 mod machine;
 mod model;
 mod policy;
+mod problem;
 mod promise;
 mod reply;
 mod retry;

@@ -201,7 +201,11 @@ fn check((refusal, status, code, title, word, retry_after, origin): Row) {
     assert_eq!(values(&head, "retry-after"), retry_after.into_iter().collect::<Vec<_>>(), "{code}");
     assert!(values(&head, "access-control-allow-origin").is_empty());
 
-    let audience = Audience { form: RefusalForm::Page, allow_origin: Some("https://shop.example".to_owned()) };
+    let audience = Audience {
+        form: RefusalForm::Page,
+        allow_origin: Some("https://shop.example".to_owned()),
+        ..Audience::default()
+    };
     let page = refusal.render(&audience, None);
     assert_eq!(page.status, status);
     for fact in [code, title, &status.to_string()] {
@@ -293,7 +297,7 @@ fn the_gates_own_answers_byte_for_byte() {
 
 #[test]
 fn the_fragment_is_escaped() {
-    let audience = Audience { form: RefusalForm::Page, allow_origin: None };
+    let audience = Audience { form: RefusalForm::Page, ..Audience::default() };
     let page = Refusal::StateConflict { state: SHARP.to_owned() }.render(&audience, None);
     assert!(page.content.contains("&lt;script&gt;&quot;&amp;&#39;\\"), "{}", page.content);
     assert!(page.content.starts_with('<') && page.content.ends_with('>'));
@@ -495,7 +499,7 @@ fn errands() {
 fn what_earlier_builds_say_to_an_errand_that_they_do_not_know() {
     let check = |refusal: Refusal, expect: bool| {
         for form in [RefusalForm::Problem, RefusalForm::Fragment, RefusalForm::Page] {
-            let said = refusal.render(&Audience { form, allow_origin: None }, None);
+            let said = refusal.render(&Audience { form, ..Audience::default() }, None);
             let line = (STATUS.to_owned(), refusal.status_word().as_str().to_owned());
             let status = said.status;
             assert!(lines(said.lines).contains(&line));
