@@ -8,6 +8,7 @@
 //!
 //! | room | what is in it | who uses it |
 //! |---|---|---|
+//! | `work` | steps of parsers, counted in tests | tests |
 //! | `digest` | SHA-256 over length-prefixed parts | keys and fingerprints |
 //! | [`json`] | JSON read part by part, and the one writer of what the gate says | everybody |
 //! | [`http`] | fields, targets, dates, negotiation, each once | everybody |
@@ -134,3 +135,4 @@ pub mod key;
 pub mod policy;
 pub mod queue;
 pub mod stored;
+mod work;

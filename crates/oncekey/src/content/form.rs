@@ -5,6 +5,7 @@ use crate::{
     content::order::{MOST_PARTS, sort_positions},
     digest::length_prefix,
     key::{InvalidKey, Key},
+    work::count_steps,
 };
 
 /// Urlencoded content. It always parses: what is no escape stands for itself.
@@ -58,6 +59,7 @@ impl<'a> FormContent<'a> {
 
     /// What stands between the separators; nothing between two of them is no pair.
     fn segments(&self) -> impl Iterator<Item = &'a [u8]> {
+        count_steps(self.bytes.len());
         self.bytes.split(|byte| *byte == SEPARATOR).filter(|segment| !segment.is_empty())
     }
 }
@@ -90,6 +92,7 @@ impl<'a> Encoded<'a> {
                 [byte, after @ ..] => (*byte, after),
                 [] => return None,
             };
+            count_steps(1);
             rest = after;
             Some(byte)
         })

@@ -1,6 +1,6 @@
 //! DEFLATE (RFC 1951) undone within a bound of bytes and of work, in a quarter of the size of a library's decoder.
 
-use crate::content::order::MOST_PARTS;
+use crate::{content::order::MOST_PARTS, work::count_steps};
 
 /// The most symbols that a code has: 286 of literals and lengths, and two that the fixed one has beside them (§3.2.6).
 const SYMBOLS: usize = 288;
@@ -95,6 +95,7 @@ struct Bits<'b> {
 impl Bits<'_> {
     /// At most 16 bits.
     fn take(&mut self, wanted: u32) -> Option<u32> {
+        count_steps(1);
         while self.count < wanted {
             let (byte, rest) = self.rest.split_first()?;
             self.held |= u32::from(*byte) << self.count;
@@ -117,6 +118,7 @@ struct Code {
 impl Code {
     /// The code of symbols with these lengths, and whether it is complete. `None` where it has more than there is room for.
     fn new(lengths: &[u8]) -> Option<(Code, bool)> {
+        count_steps(lengths.len());
         let mut code = Code { counts: [0; LONGEST + 1], symbols: [0; SYMBOLS] };
         for length in lengths {
             *code.counts.get_mut(usize::from(*length))? += 1;
@@ -235,6 +237,7 @@ fn decode_block(
         while length > 0 {
             let there = u32::try_from(plain.len() - from).ok()?;
             let some = length.min(there);
+            count_steps(1);
             plain.extend_from_within(from..from + usize::try_from(some).ok()?);
             length -= some;
         }

@@ -11,6 +11,7 @@ use crate::{
         tokens::{StringText, Token, Tokens},
     },
     key::{InvalidKey, Key},
+    work::count_steps,
 };
 
 /// The deepest nesting that has a canonical form. Deeper content is compared as sent.
@@ -241,6 +242,7 @@ impl IndexBuilder {
 fn utf16_order(one: &str, other: &str) -> Ordering {
     let rank = |byte: u8| byte | if matches!(byte, 0xee | 0xef) { 0xf8 } else { 0 };
     for (one, other) in one.bytes().zip(other.bytes()) {
+        count_steps(1);
         if one != other {
             return rank(one).cmp(&rank(other));
         }

@@ -1,5 +1,7 @@
 //! Content: the key it holds, and the canonical form that decides whether two requests are the same.
 
+#[cfg(test)]
+mod bounds;
 pub mod coding;
 pub(crate) mod form;
 pub mod ignore;

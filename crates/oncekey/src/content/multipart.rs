@@ -5,6 +5,7 @@ use crate::{
     content::order::{MOST_PARTS, sort_positions},
     digest::length_prefix,
     key::{InvalidKey, Key},
+    work::count_steps,
 };
 
 /// One part of a form.
@@ -98,6 +99,7 @@ fn each_part<'a>(bytes: &'a [u8], delimiter: &[u8], mut see: impl FnMut(Part<'a>
     let (mut rest, mut end) = preamble(bytes, delimiter)?;
     while !end {
         let (head, after) = head(rest)?;
+        count_steps(head.len());
         let (content, next, is_end) = until(after, delimiter)?;
         // A part of header lines alone has no line break of its own before the delimiter (RFC 2046 §5.1.1).
         see(part(head, content.strip_prefix(b"\r\n").unwrap_or_default())?);
@@ -179,7 +181,10 @@ pub(super) fn until<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], 
     let mut from = 0;
     loop {
         // A boundary holds no CR, so that no byte is looked at more than twice.
-        let at = from + bytes.get(from..)?.iter().position(|byte| *byte == b'\r')?;
+        let rest = bytes.get(from..)?;
+        let next = rest.iter().position(|byte| *byte == b'\r');
+        count_steps(next.unwrap_or(rest.len()) + 1);
+        let at = from + next?;
         let found = bytes.get(at..)?.strip_prefix(delimiter).and_then(line_end);
         if let Some((rest, end)) = found {
             return Some((bytes.get(..at)?, rest, end));

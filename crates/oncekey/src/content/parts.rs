@@ -6,6 +6,7 @@ use crate::{
     },
     digest::length_prefix,
     http::media::media_type,
+    work::count_steps,
 };
 
 /// The deepest that parts lie in parts; deeper ones are compared as bytes. Each level is read once more.
@@ -75,6 +76,7 @@ fn read_parts<'a>(content_type: &str, bytes: &'a [u8], deepest: usize, room: &mu
     while !end {
         *room = room.checked_sub(1)?;
         let (head, after) = head(rest)?;
+        count_steps(head.len());
         let (content, next, is_end) = until(after, &delimiter)?;
         let content = content.strip_prefix(b"\r\n").unwrap_or_default();
         let lines: Vec<&[u8]> = if head.is_empty() { Vec::new() } else { lines(head).collect() };
