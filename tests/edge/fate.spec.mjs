@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { executed, field, pause, refused, replayed, until, World } from "./gate.mjs";
+import { ADMIN, executed, field, pause, refused, replayed, until, World } from "./gate.mjs";
 
 /** @typedef {import("./origin.mjs").Step} Step */
 /** @typedef {{ keep?: string, server_error?: string, unanswered?: unknown }} Terms */
@@ -66,7 +66,8 @@ before(async () => {
       { path: "/lease-run/*", lease: 2, patience: 10, unanswered: "rerun" },
       { path: "/lease-long/*", lease: 2, patience: 1 },
       { path: "/lease-wait/*", lease: 2, patience: 10, wait: 20 },
-      { path: "/lease-probe/*", lease: 2, patience: 10, unanswered: PROBE },
+      // Attempts with a precondition and without one: it is not what they differ in here.
+      { path: "/lease-probe/*", lease: 2, patience: 10, unanswered: PROBE, headers: [] },
     ],
   });
 });
@@ -128,6 +129,20 @@ describe("class and policy", { concurrency: 8 }, () => {
     executed(answer, 503);
     assert.deepEqual(answer.all("retry-after"), ["77"]);
   });
+});
+
+test("an unknown fate names its scoped key, by which the operator releases it", async () => {
+  const spot = await world.spot("/lease-hold", { cut: "before" }, { content: "second" });
+  for (let n = 0; n < 2; n++) {
+    const answer = await spot.post();
+    refused(answer, "outcome_unknown");
+    assert.equal(answer.json.instance, `/.oncekey/keys/${await spot.scoped()}`);
+  }
+  const { instance } = (await spot.post()).json;
+  const lines = /** @type {[string, string][]} */ ([["Authorization", `Bearer ${ADMIN}`]]);
+  assert.equal((await world.send({ method: "DELETE", path: instance, lines })).status, 204);
+  executed(await spot.post());
+  await spot.ran(2);
 });
 
 describe("probe", { concurrency: 8 }, () => {

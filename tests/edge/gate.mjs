@@ -264,6 +264,7 @@ const REFUSALS = {
   key_missing: [400, "refused", false],
   key_invalid: [400, "refused", false],
   caller_invalid: [400, "refused", false],
+  header_invalid: [400, "refused", false],
   caller_unverified: [401, "refused", false],
   caller_changed: [409, "unknown", false],
   outcome_unknown: [409, "unknown", false],

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync } from "node:zlib";
 import { executed, refused, replayed, World } from "./gate.mjs";
 
 /** @typedef {import("./gate.mjs").Change} Change */
@@ -172,7 +172,8 @@ describe("in content", { concurrency: 8 }, () => {
   passes("a nested member", { content: '{"a":{"idempotency_key":"c-13"}}' });
   passes("a list", { content: '[{"idempotency_key":"c-14"}]' });
   passes("broken JSON", { content: '{"idempotency_key":"c-15"' });
-  passes("coded JSON", { content: gzipSync('{"idempotency_key":"c-16"}'), more: [["Content-Encoding", "gzip"]] });
+  passes("JSON in another coding", { content: brotliCompressSync('{"idempotency_key":"c-16"}'), more: [["Content-Encoding", "br"]] });
+  passes("JSON that is not so coded", { content: '{"idempotency_key":"c-17"}', more: [["Content-Encoding", "gzip"]] });
   passes("a text", { content: "idempotency_key=c-17", type: "text/plain" });
 });
 
@@ -334,8 +335,10 @@ describe("routes", { concurrency: 8 }, () => {
     const spot = await world.spot("/free");
     const path = `/fr%65e/a%2Fb%20c/~x;y=1?q=%7E&&r=a+b&e=é`.replace("é", utf8("é"));
     executed(await spot.post({ path }));
+    // Bytes that no target may hold (RFC 9112 §3.2) are percent-encoded by the platform, which sends URLs.
+    const sent = path.replace(utf8("é"), "%C3%A9");
     const targets = await world.origin.targets();
-    assert.ok(targets.includes(path), targets.filter((target) => target.includes("%2Fb")).join());
+    assert.ok(targets.includes(sent), targets.filter((target) => target.includes("%2Fb")).join());
   });
 
   for (const path of [

@@ -10,7 +10,7 @@ let world;
 before(async () => {
   world = await World.start(
     { routes: [{ path: "/pay/*", require: true }, { path: "/probe/*", unanswered: { probe: "/lookup/{key}" } }, { path: "/*", methods: ["POST", "DELETE"] }] },
-    { ONCEKEY_ORIGIN_BY_URL: "1" },
+    { ONCEKEY_POLICY_AS_JSON: "1" },
   );
 });
 after(() => world?.end());
@@ -28,6 +28,28 @@ describe("an origin by URL", () => {
     assert.match(field(seen, "idempotency-key"), /^"[\w-]{43}"$/);
     field(seen, "host");
     await spot.ran(1);
+  });
+
+  test("it gets its own Host, and the caller's beside it, which nobody can forge", async () => {
+    for (const key of ["host-1", null]) {
+      const spot = await world.spot("/job");
+      const more = /** @type {[string, string][]} */ ([["X-Forwarded-Host", "evil.example"], ["x-forwarded-proto", "gopher"]]);
+      await spot.post({ key, host: "shop.example", more });
+      const [seen] = await spot.seen();
+      const told = ["host", "x-forwarded-host", "x-forwarded-proto"].map((name) => field(seen, name));
+      assert.deepEqual(told, [new URL(world.origin.url).host, "shop.example", "http"]);
+      await spot.ran(1);
+    }
+  });
+
+  test("a GET with content, even of no bytes, reaches it whole", async () => {
+    for (const content of ["", "hello"]) {
+      const spot = await world.spot("/seen");
+      const answer = await world.send({ method: "GET", path: spot.path, content });
+      assert.deepEqual([answer.status, answer.whole], [201, true], answer.brief);
+      const [seen] = await spot.seen();
+      assert.equal(seen.content, content);
+    }
   });
 
   test("a redirect is its answer", async () => {

@@ -3,7 +3,7 @@
 use js_sys::JsString;
 use oncekey::{
     call::{CallFailure, CallHistory},
-    errand::{Errand, is_not_understood, may_be_not_understood},
+    errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
     key::scoped::ScopedKey,
 };
 use wasm_bindgen::JsValue;
@@ -19,6 +19,15 @@ use crate::{
     },
 };
 
+/// What is done with the coding of an answer's content where it is read here.
+#[derive(Clone, Copy)]
+pub enum AnswerCoding {
+    /// The platform undoes it.
+    Undone,
+    /// It is read as it came.
+    Kept,
+}
+
 /// One call to the key's object. `headers` are the request's as the object shall see them; they get the errand.
 pub async fn call_key_object(
     gate: &Gate,
@@ -28,7 +37,20 @@ pub async fn call_key_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    call_object(gate, Class::Keys, key.as_str(), &errand.to_string(), request, headers, body).await
+    call_key_object_for(AnswerCoding::Undone, gate, key, errand, request, headers, body).await
+}
+
+/// The same for a caller that says what is done with the answer's coding.
+pub async fn call_key_object_for(
+    coding: AnswerCoding,
+    gate: &Gate,
+    key: &ScopedKey,
+    errand: &Errand,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, CallFailure> {
+    call(coding, gate, Class::Keys, key.as_str(), &errand.to_string(), request, headers, body).await
 }
 
 /// One call to the object of that name, made once more where the platform says that it may succeed then.
@@ -41,11 +63,32 @@ pub async fn call_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    head::set_errand(headers, errand);
+    call(AnswerCoding::Undone, gate, class, name, errand, request, headers, body).await
+}
+
+#[allow(clippy::too_many_arguments, reason = "one call's parts, from two callers of this file")]
+async fn call(
+    coding: AnswerCoding,
+    gate: &Gate,
+    class: Class,
+    name: &str,
+    errand: &str,
+    request: &Request,
+    headers: &Headers,
+    body: &JsValue,
+) -> Result<Response, CallFailure> {
+    let mut errand = errand;
     let mut calls = CallHistory::default();
     loop {
-        match attempt_call(gate.object(class, name), request, headers, body).await {
-            Ok(response) => return understood(response).await,
+        head::set_errand(headers, errand);
+        match attempt_call(coding, gate.object(class, name), request, headers, body).await {
+            Ok(response) => {
+                let answered = understood(response).await;
+                match for_older_build(errand) {
+                    Some(older) if matches!(answered, Err(CallFailure::NotUnderstood)) => errand = older,
+                    _ => return answered,
+                }
+            }
             Err(failure) if failure.is_without_sqlite() => {
                 gate.note_without_sqlite(class);
                 return Err(CallFailure::InDoubt);
@@ -77,11 +120,17 @@ async fn content_of(response: &Response) -> Result<String, Failure> {
 }
 
 async fn attempt_call(
+    coding: AnswerCoding,
     stub: Result<Fetcher, Failure>,
     request: &Request,
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, Failure> {
     let body = if body.is_null() { JsValue::UNDEFINED } else { body.clone() };
-    await_promise(stub?.fetch_with(request, &RequestInit::to_object(headers, body).to_js()?)?).await
+    let init = RequestInit::to_object(headers, body);
+    let init = match coding {
+        AnswerCoding::Undone => init,
+        AnswerCoding::Kept => init.coding_kept(),
+    };
+    await_promise(stub?.fetch_with(request, &init.to_js()?)?).await
 }

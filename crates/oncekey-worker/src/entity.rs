@@ -72,7 +72,7 @@ impl EntityObject {
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
         let refuse =
             |refusal: Refusal| refusal::refusal_response(&self.gate.policy, &request.headers(), &refusal, None);
-        let Ok(order) = head::errand(request).unwrap_or_default().parse::<EntityErrand>() else {
+        let Ok(order) = head::errand(&request.headers()).unwrap_or_default().parse::<EntityErrand>() else {
             return refuse(Refusal::StoreUnavailable);
         };
         let content: ArrayBuffer = await_promise(request.array_buffer()?).await?;

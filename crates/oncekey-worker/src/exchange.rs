@@ -6,12 +6,12 @@ use js_sys::Uint8Array;
 use oncekey::{
     batch::ItemLine,
     errand::Errand,
-    http::negotiate::can_decode,
+    http::negotiate::known_coding,
     stored::{attempt::Attempt, request::StoredRequest},
 };
 
 use crate::{
-    call::call_key_object,
+    call::{AnswerCoding, call_key_object_for},
     gate::Gate,
     platform::{
         clock::{self, now_millis},
@@ -105,18 +105,22 @@ async fn exchange_item(
     let request = message::request_of_stored(head).ok()?;
     let key = attempt.scoped_key.clone();
     let body = Uint8Array::from(content).into();
-    let mut answer =
-        call_key_object(gate, &key, &Errand::Attempt(attempt), &request, &request.headers(), &body).await.ok()?;
+    let coding = if limit > 0 { AnswerCoding::Undone } else { AnswerCoding::Kept };
+    let errand = Errand::Attempt(attempt);
+    let answer = call_key_object_for(coding, gate, &key, &errand, &request, &request.headers(), &body).await.ok()?;
     let headers = answer.headers();
     let retry_after = clock::retry_after(headers.get("retry-after").ok()?.as_deref(), now_millis());
     let location = headers.get("location").ok()?;
     let word = headers.get("idempotency-status").ok()?.unwrap_or_default();
-    if limit > 0 && head::coding(&answer).is_some_and(|coding| can_decode(&coding)) {
-        answer = message::without_coding(&answer).ok()?;
-    }
-    // To its end, which comes only after it is stored.
+    // The end comes only after it is stored. Content whose coding is undone has none that is sure to come soon.
+    let is_undone = limit > 0 && head::coding(&answer).is_some_and(|coding| known_coding(&coding).is_some());
     let content = match answer.body() {
-        Some(body) => read_within(&body, limit, true).await.ok()?,
+        Some(body) => match read_within(&body, limit, !is_undone).await {
+            Ok(content) => content,
+            // The status stands, whatever its content is.
+            Err(failure) if is_undone && failure.is_of_coding() => None,
+            Err(_) => return None,
+        },
         None => Some(Vec::new()),
     };
     Some(ItemAnswer { status: answer.status(), word, location, retry_after, content })

@@ -3,9 +3,10 @@
 use crate::platform::{failure::Failure, head, message};
 use oncekey::{
     answer::refusal::Refusal,
+    errand::scoped_key_of,
     http::{
         fields::Fields,
-        negotiate::{self, Audience},
+        negotiate::{Audience, refusal_form},
     },
     policy::Policy,
 };
@@ -15,8 +16,9 @@ use web_sys::{Headers, Response};
 pub fn audience_of(policy: &Policy, fields: &Fields) -> Audience {
     let origin = fields.get("origin");
     Audience {
-        html: negotiate::prefers_html(fields.get("accept"), fields.get("hx-request")),
+        form: refusal_form(fields),
         allow_origin: origin.filter(|origin| policy.cors.iter().any(|listed| listed == origin)).map(str::to_owned),
+        scoped_key: None,
     }
 }
 
@@ -27,7 +29,8 @@ pub fn refusal_response(
     refusal: &Refusal,
     expires: Option<u64>,
 ) -> Result<Response, Failure> {
-    let audience = audience_of(policy, &head::negotiation(headers));
+    let mut audience = audience_of(policy, &head::negotiation(headers));
+    audience.scoped_key = head::errand(headers).as_deref().and_then(scoped_key_of).map(str::to_owned);
     message::own_response(refusal.render(&audience, expires))
 }
 

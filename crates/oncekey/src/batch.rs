@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::{
     answer::{
-        own::open_to_origin,
+        own::open_lines,
         refusal::Refusal,
         word::{BypassReason, StatusWord},
     },
@@ -14,7 +14,7 @@ use crate::{
     http::{
         fields::{Fields, STATUS, content_fields, has_no_content},
         lines::HeaderLines,
-        negotiate::prefers_html,
+        negotiate::{Audience, RefusalForm, refusal_form},
     },
     json::{
         pointer::pointer_text,
@@ -121,6 +121,7 @@ pub struct BatchPlan {
     item_key: Vec<String>,
     path: String,
     ignore: Vec<Ignore>,
+    headers: Vec<String>,
     terms: Terms,
     scope: Scope,
     head: StoredRequest,
@@ -137,15 +138,14 @@ impl BatchPlan {
         origin: &str,
         fields: &Fields,
     ) -> Self {
-        let mut ignore = route.ignore.clone();
-        ignore.push(Ignore::Pointer(item.0.to_vec()));
         Self {
             item_key: item.0.to_vec(),
             path: item.1.to_owned(),
-            ignore,
+            ignore: route.ignore.clone(),
+            headers: route.headers.clone(),
             terms: Terms::of(policy, route),
             scope,
-            head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields)),
+            head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields, &policy.header)),
         }
     }
 
@@ -166,19 +166,22 @@ impl BatchPlan {
         let key = key.map_err(Refusal::KeyInvalid)?;
         let scoped_key = ScopedKey::derive(&self.scope, &key).map_err(Refusal::KeyInvalid)?;
         let terms = self.terms.clone();
-        let attempt = Attempt::of_json(policy, scoped_key, &self.path, element.as_bytes(), &self.ignore, terms);
+        let key_place = [Ignore::Pointer(self.item_key.clone())];
+        let (left_out, headers) = ((&*self.ignore, &key_place[..]), (&*self.headers, self.head.fields()));
+        let attempt = Attempt::of_item(policy, scoped_key, &self.path, element.as_bytes(), left_out, headers, terms);
         Ok(Attempt { callers: self.scope.callers(&key), ..attempt })
     }
 }
 
 /// What an item has of the caller's head: its answer is to be JSON, not what a browser would show.
-fn item_fields(fields: &Fields) -> Fields {
-    let html = prefers_html(fields.get("accept"), fields.get("hx-request"));
+fn item_fields(fields: &Fields, key_header: &str) -> Fields {
+    let is_html = refusal_form(fields) != RefusalForm::Problem;
     let mut kept = String::new();
     for (name, value) in fields.pairs() {
         let is_left_out = content_fields().contains(&name)
-            || matches!(name, "hx-request" | "accept-encoding")
-            || (html && name == "accept");
+            || name.eq_ignore_ascii_case(key_header)
+            || matches!(name, "hx-request" | "sec-fetch-mode" | "accept-encoding")
+            || (is_html && name == "accept");
         if !is_left_out {
             for part in [name, ",", value, "\n"] {
                 kept.push_str(part);
@@ -224,13 +227,13 @@ pub fn items_of<'t>(
     }
 }
 
-/// The head of a batch's answer, 207 (RFC 4918 §13). `origin`: the web origin whose pages may read it.
-pub fn batch_head(origin: Option<&str>) -> HeaderLines {
+/// The head of a batch's answer, 207 (RFC 4918 §13).
+pub fn batch_head(audience: &Audience) -> HeaderLines {
     let mut lines = HeaderLines::default();
     lines.push("content-type", "application/json");
     lines.push("cache-control", "no-store");
     lines.push(STATUS, StatusWord::Bypassed(BypassReason::Batch).as_str());
-    open_to_origin(&mut lines, origin);
+    open_lines(&mut lines, audience);
     lines
 }
 

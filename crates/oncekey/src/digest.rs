@@ -34,6 +34,15 @@ impl LengthPrefixedDigest {
         self.0.update(bytes);
     }
 
+    /// The first half of the digest.
+    pub(crate) fn finish_half(self) -> [u8; 16] {
+        let mut half = [0; 16];
+        for (to, from) in half.iter_mut().zip(self.0.finalize()) {
+            *to = from;
+        }
+        half
+    }
+
     /// The digest as base64url without padding (RFC 4648 §5): 43 characters.
     pub(crate) fn finish(self) -> String {
         base64url(&self.finish_bytes())

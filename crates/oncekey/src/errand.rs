@@ -6,7 +6,8 @@
 //! `store_unavailable`, whose `Retry-After` outlasts the moment in which it runs older code than the front.
 //!
 //! `!callers=` and digests, parted by commas, follow where the key names its object for everybody: without them an object
-//! would show a caller what another has got.
+//! would show a caller what another has got. `basis=` comes last with an attempt; an
+//! object that does not know it remembers none, and is asked without it where it understands no further words.
 //!
 //! Builds before that rule answer 404 `no_such_endpoint` to what they do not understand, and understand no further word
 //! at all. So what they know is written as they know it, and [`is_not_understood`] knows their answer.
@@ -38,6 +39,9 @@ pub const CALL: &str = "oncekey-call";
 /// Begins the further word that says who asks.
 const CALLERS: &str = "!callers=";
 
+/// Begins the further word that says what the fingerprint was made of.
+const BASIS: &str = "basis=";
+
 /// An errand of another build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUnderstood;
@@ -59,6 +63,32 @@ pub fn may_be_not_understood(status: u16, word: impl FnOnce() -> Option<String>)
 /// Whether a refusal's content says so, as builds before [`NotUnderstood`] say it.
 pub fn is_not_understood(content: &str) -> bool {
     content.contains(Refusal::NoSuchEndpoint.code())
+}
+
+/// An errand's text without the further word that says what the fingerprint was made of, where there is one: a build
+/// that understands no further words does the rest.
+///
+/// ```
+/// use oncekey::errand::for_older_build;
+///
+/// assert_eq!(for_older_build("attempt a b basis=c"), Some("attempt a b"));
+/// assert_eq!(for_older_build("attempt a b"), None);
+/// ```
+pub fn for_older_build(text: &str) -> Option<&str> {
+    text.rsplit_once(' ').filter(|(_, word)| word.starts_with(BASIS)).map(|(before, _)| before)
+}
+
+/// The scoped key of an attempt, from its errand's text.
+///
+/// ```
+/// use oncekey::errand::scoped_key_of;
+///
+/// assert_eq!(scoped_key_of("attempt KEY 1.PRINT s"), Some("KEY"));
+/// assert_eq!(scoped_key_of("peek 30"), None);
+/// ```
+pub fn scoped_key_of(text: &str) -> Option<&str> {
+    let mut words = text.split(' ');
+    words.next().filter(|name| matches!(*name, "attempt" | "accept")).and_then(|_| words.next())
 }
 
 /// What the front asks of an object.
@@ -93,14 +123,18 @@ impl fmt::Display for Errand {
             Self::Release => out.write_str("release")?,
             Self::Deliver => out.write_str("deliver")?,
         }
-        let Some(callers) = self.callers() else {
-            return Ok(());
-        };
-        write!(out, " {CALLERS}")?;
-        for (at, caller) in callers.iter().enumerate() {
-            write!(out, "{}{caller}", if at == 0 { "" } else { "," })?;
+        if let Some(callers) = self.callers() {
+            write!(out, " {CALLERS}")?;
+            for (at, caller) in callers.iter().enumerate() {
+                write!(out, "{}{caller}", if at == 0 { "" } else { "," })?;
+            }
         }
-        Ok(())
+        match self {
+            Self::Attempt(Attempt { basis: Some(basis), .. }) | Self::Accept(Attempt { basis: Some(basis), .. }) => {
+                write!(out, " {BASIS}{basis}")
+            }
+            Self::Attempt(_) | Self::Accept(_) | Self::Peek { .. } | Self::Release | Self::Deliver => Ok(()),
+        }
     }
 }
 
@@ -140,6 +174,12 @@ impl FromStr for Errand {
         };
         let mut errand = errand.ok_or(NotUnderstood)?;
         for word in words {
+            if let (Self::Attempt(attempt) | Self::Accept(attempt), Some(basis)) =
+                (&mut errand, word.strip_prefix(BASIS))
+            {
+                attempt.basis = Some(basis.into());
+                continue;
+            }
             let callers = word.strip_prefix(CALLERS).map(read_callers).transpose()?;
             match (&mut errand, callers) {
                 (Self::Attempt(attempt) | Self::Accept(attempt), Some(said)) => attempt.callers = Some(said),

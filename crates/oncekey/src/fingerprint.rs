@@ -5,7 +5,7 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     content::{Content, ignore::Ignore},
     digest::{LengthPrefixedDigest, is_digest},
-    http::{media::media_type, target::Target},
+    http::{fields::Fields, media::media_type, target::Target},
 };
 
 /// Version of what is digested, and how. A change of either is a new version.
@@ -53,16 +53,19 @@ impl Error for InvalidFingerprint {}
 /// Digests a request. Two requests under one scoped key are the same exactly if their fingerprints are equal.
 ///
 /// The media type counts in lower case without its parameters, the codings in lower case. A missing field differs from
-/// an empty one. `field` and `ignore` are as in [`Content::write_canonical`].
+/// an empty one. `field` and `ignore` are as in [`Content::write_canonical`]. Of `headers`, names and fields, those count
+/// that the request has: they say what is to be done, as a method override does.
 ///
 /// ```
-/// use oncekey::{content::{Content, ignore::Ignore}, fingerprint::{Fingerprint, fingerprint}, http::target::Target};
+/// use oncekey::{content::{Content, ignore::Ignore}, fingerprint::{Fingerprint, fingerprint}};
+/// use oncekey::http::{fields::Fields, target::Target};
 ///
 /// let of = |text: &str| {
 ///     let json = Some("application/json");
 ///     let target = Target { method: "POST", path_and_query: "/orders" };
+///     let fields = Fields::default();
 ///     let ignore = [Ignore::parse("/sent_at").expect("a pointer")];
-///     fingerprint(&target, json, None, &Content::parse(json, None, text.as_bytes()), "key", &ignore)
+///     fingerprint(&target, json, None, &Content::parse(json, None, text.as_bytes()), "key", &ignore, (&[], &fields))
 /// };
 /// let first = of(r#"{"amount": 10.0, "sent_at": 1, "key": "k"}"#);
 /// assert_eq!(of(r#"{"sent_at": 2, "amount": 1e1}"#), first);
@@ -76,14 +79,43 @@ pub fn fingerprint(
     content: &Content,
     field: &str,
     ignore: &[Ignore],
+    headers: (&[String], &Fields),
 ) -> Fingerprint {
     let mut digest = LengthPrefixedDigest::new("oncekey fingerprint 1");
+    write_target(target, content_type, content_encoding, &mut digest);
+    write_headers(headers, &mut digest);
+    // Last, since its length is not known before it has been written.
+    content.write_canonical(field, ignore, &mut |bytes| digest.add_raw(bytes));
+    Fingerprint([VERSION, &digest.finish()].concat())
+}
+
+/// What counts under every policy, but for the content.
+pub(crate) fn write_target(
+    target: &Target,
+    content_type: Option<&str>,
+    content_encoding: Option<&str>,
+    digest: &mut LengthPrefixedDigest,
+) {
     digest.add_part(target.method.as_bytes());
     digest.add_part(target.path_and_query.as_bytes());
     digest.add_optional(content_type.map(media_type).as_deref().map(str::as_bytes));
     let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
     digest.add_optional(codings.as_deref().map(str::as_bytes));
-    // Last, since its length is not known before it has been written.
-    content.write_canonical(field, ignore, &mut |bytes| digest.add_raw(bytes));
-    Fingerprint([VERSION, &digest.finish()].concat())
+}
+
+/// Begins with a byte that no canonical form begins with, so that content cannot be taken for a header. The order of
+/// the names does not count.
+pub(crate) fn write_headers((names, fields): (&[String], &Fields), digest: &mut LengthPrefixedDigest) {
+    let mut present: Vec<(String, &str)> = names
+        .iter()
+        .map(|name| name.to_ascii_lowercase())
+        .filter_map(|name| fields.get(&name).map(|value| (name, value)))
+        .collect();
+    present.sort_unstable();
+    present.dedup();
+    for (name, value) in present {
+        digest.add_raw(b"h");
+        digest.add_part(name.as_bytes());
+        digest.add_part(value.as_bytes());
+    }
 }

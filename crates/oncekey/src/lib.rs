@@ -8,6 +8,7 @@
 //!
 //! | room | what is in it | who uses it |
 //! |---|---|---|
+//! | `work` | steps of parsers, counted in tests | tests |
 //! | `digest` | SHA-256 over length-prefixed parts | keys and fingerprints |
 //! | [`json`] | JSON read part by part, and the one writer of what the gate says | everybody |
 //! | [`http`] | fields, targets, dates, negotiation, each once | everybody |
@@ -61,10 +62,11 @@
 //!
 //! // What makes a second request the same one?
 //! let target = Target { method: "POST", path_and_query: url.path_and_query };
-//! let fingerprint = fingerprint(&target, Some("application/json"), None, &content, &policy.field, &route.ignore);
+//! let (json, headers) = (Some("application/json"), (route.headers.as_slice(), &Fields::default()));
+//! let fingerprint = fingerprint(&target, json, None, &content, &policy.field, &route.ignore, headers);
 //! let terms = Terms::of(&policy, route);
 //! let callers = scope.callers(&key);
-//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers };
+//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers, basis: None };
 //! let errand = Errand::Attempt(attempt.clone());
 //!
 //! // The object. Nothing is stored: the claim is, before the effect runs.
@@ -85,7 +87,7 @@
 //! let later = now + 60_000;
 //! let Decision::Replay { head, expires } = decide(Some(&record), owner, &attempt, false, later) else { unreachable!() };
 //! assert_eq!(
-//!     head.lines_to_send(StatusWord::Replayed, Some(expires)).into_json(),
+//!     head.lines_to_send(StatusWord::Replayed, Some(expires), false).into_json(),
 //!     concat!(
 //!         r#"[["location","/orders/1"],["idempotency-status","replayed"],["idempotent-replayed","true"],"#,
 //!         r#"["idempotency-expires","Fri, 02 Jan 2026 00:00:00 GMT"]]"#,
@@ -136,3 +138,4 @@ pub mod key;
 pub mod policy;
 pub mod queue;
 pub mod stored;
+mod work;

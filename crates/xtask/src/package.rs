@@ -85,10 +85,11 @@ impl Target {
     }
 
     /// What rustc is told besides. A page's calls are shallow, frames of some hundred bytes: 64 kB of stack are plenty, and
-    /// what overflows them traps.
+    /// what overflows them traps. The worker's SHA-256 is the rolled one: 2.2 kB less, and no slower that one could measure
+    /// with 8 MB of content.
     fn flags(self) -> &'static str {
         match self {
-            Target::Module => "",
+            Target::Module => " --cfg sha2_backend_soft=\"compact\"",
             Target::Web => " -C link-arg=-zstack-size=65536",
         }
     }

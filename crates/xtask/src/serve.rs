@@ -14,11 +14,11 @@ use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
     package, tools,
-    workerd::{Config, Gate, TO_SERVICE, file_binding, json_binding, text_binding},
+    workerd::{Config, Gate, TO_SERVICE, check_origin, file_binding, json_binding, text_binding},
 };
 
-/// Set by the tests: the gate gets its origin as a URL and its policy as a JSON variable, as deployments may have them.
-const BY_URL: &str = "ONCEKEY_ORIGIN_BY_URL";
+/// Set by the tests: the gate gets its policy as a JSON variable, as deployments may have it.
+const AS_JSON: &str = "ONCEKEY_POLICY_AS_JSON";
 
 /// What `serve` is told.
 pub struct Options {
@@ -150,13 +150,14 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     let service = std::env::var("ONCEKEY_SERVICE").ok();
     if let Some(url) = &options.origin {
         let service = service.as_deref();
-        if std::env::var_os(BY_URL).is_some() {
-            config.internet();
-            config.gate(&json_binding("ONCEKEY", policy), &text_binding("ORIGIN", url), service)?;
+        check_origin(url)?;
+        config.internet();
+        let policy = if std::env::var_os(AS_JSON).is_some() {
+            json_binding("ONCEKEY", policy)
         } else {
-            config.external("origin", url)?;
-            config.gate(&text_binding("ONCEKEY", policy), TO_SERVICE, service)?;
-        }
+            text_binding("ONCEKEY", policy)
+        };
+        config.gate(&policy, &text_binding("ORIGIN", url), service)?;
         config.socket(options.port, "gate");
         return Ok(config.to_text());
     }

@@ -202,6 +202,11 @@ pub fn file_binding(name: &str, file: &Path) -> String {
     format!("(name = \"{name}\", text = embed {})", path(file))
 }
 
+/// Whether `--origin` is one that a gate can have.
+pub fn check_origin(url: &str) -> Result<()> {
+    address(url).map(drop)
+}
+
 /// Host and port of an origin, and whether it speaks TLS.
 fn address(url: &str) -> Result<(String, bool)> {
     let (rest, tls) = match url.split_once("://") {

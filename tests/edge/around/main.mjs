@@ -139,7 +139,11 @@ export default {
     if (given === null) return gate.fetch(request, changed, ctx);
     const other = { ...changed, ...JSON.parse(given) };
     // As `ctx.exports.NAME` is: a function that has a service's methods.
-    if (other.ORIGIN === "loopback") other.ORIGIN = Object.assign(() => {}, { fetch: env.ORIGIN.fetch.bind(env.ORIGIN) });
+    if (other.ORIGIN === "loopback") {
+      /** @param {Request} request @param {RequestInit} init */
+      const fetchOrigin = (request, init) => fetch(env.ORIGIN + new URL(request.url).pathname, new Request(request, init));
+      other.ORIGIN = Object.assign(() => {}, { fetch: fetchOrigin });
+    }
     return gate.fetch(request, other, ctx);
   },
 };

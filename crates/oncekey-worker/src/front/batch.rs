@@ -47,12 +47,13 @@ pub async fn answer_batch(
     items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
     let scope = policy.caller_scope(parts, &incoming.fields)?;
+    incoming.check_exact(|_| true)?;
     let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);
     let run =
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
     let audience = audience_of(policy, &incoming.fields);
-    let answer = message::new_response(207, batch_head(audience.allow_origin.as_deref()), &pipe.readable)?;
+    let answer = message::new_response(207, batch_head(&audience), &pipe.readable)?;
     let (gone, out) = (incoming.gone.clone(), CallerStream::to_caller(pipe.writer));
     // What is under way goes on in the objects; sent again, the batch finds it there.
     wasm_bindgen_futures::spawn_local(async move {

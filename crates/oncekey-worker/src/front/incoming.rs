@@ -89,7 +89,18 @@ impl Incoming<'_> {
         body: &JsValue,
     ) -> Result<Response, CallFailure> {
         let headers = self.headers_without_internal().map_err(|_| CallFailure::Unreached)?;
-        call_key_object(self.gate, key, errand, self.request, &headers, body).await
+        self.call_key_object_with(key, errand, &headers, body).await
+    }
+
+    /// The same with a head of its own.
+    pub async fn call_key_object_with(
+        &self,
+        key: &ScopedKey,
+        errand: &Errand,
+        headers: &Headers,
+        body: &JsValue,
+    ) -> Result<Response, CallFailure> {
+        call_key_object(self.gate, key, errand, self.request, headers, body).await
     }
 
     /// The request's head as an object sees it: without what the client forged, nor what belongs to the caller's
@@ -109,6 +120,14 @@ impl Incoming<'_> {
             headers.delete(name)?;
         }
         Ok(headers)
+    }
+
+    /// Refuses a request of whose wanted fields the platform does not give one exactly.
+    pub fn check_exact(&self, is_wanted: impl Fn(&str) -> bool) -> Result<(), Stop> {
+        match self.fields.inexact(is_wanted) {
+            Some(name) => Err(Refusal::HeaderInvalid { name: name.to_owned() }.into()),
+            None => Ok(()),
+        }
     }
 
     /// Reads the content, at most `limit` bytes of it. A request that carries its key in the header alone needs no

@@ -6,16 +6,19 @@ use oncekey::{
         word::{BypassReason, StatusWord},
     },
     call::CallFailure,
-    content::{Content, choose_key, may_hold_key},
+    content::{Content, choose_key, coding::undo_coding, may_hold_key},
     errand::Errand,
     fingerprint::fingerprint,
     http::{
-        negotiate,
+        negotiate::{accepts_coding, known_coding},
         target::{Target, UrlParts},
     },
-    key::scoped::ScopedKey,
-    policy::{Mode, Route, StoreFailure},
-    stored::attempt::{Attempt, Terms},
+    key::{quote_key, scoped::ScopedKey},
+    policy::{Mode, OriginKey, Route, StoreFailure},
+    stored::{
+        attempt::{Attempt, Terms},
+        basis::basis_digests,
+    },
 };
 use wasm_bindgen::JsValue;
 use web_sys::Response;
@@ -50,31 +53,39 @@ impl Incoming<'_> {
             }
             IncomingContent::TooLarge => return self.handle_keyless(route, BypassReason::ContentTooLarge, None).await,
         };
-        let content = Content::parse(content_type, content_encoding, &bytes);
+        let plain = content_encoding.and_then(|coding| undo_coding(coding, &bytes, policy.max_content));
+        let content = match &plain {
+            Some(plain) => Content::parse_decoded(content_type, plain),
+            None => Content::parse(content_type, content_encoding, &bytes),
+        };
         let Some(key) = choose_key(header, &content, &policy.field)? else {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
         let scope = policy.caller_scope(parts, &self.fields)?;
+        let is_kept = route.mode == Mode::Accept;
+        self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
         let scoped_key = ScopedKey::derive(&scope, &key)?;
-        let fingerprint = fingerprint(
-            &Target { method, path_and_query: parts.path_and_query },
-            content_type,
-            content_encoding,
-            &content,
-            &policy.field,
-            &route.ignore,
-        );
-        drop(bytes);
+        let target = Target { method, path_and_query: parts.path_and_query };
+        let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
+        let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
+        let basis = basis_digests(&target, content_type, content_encoding, &content, field, ignore, headers);
+        let key_is_in_content = header.is_none() || content.is_form() && content.key(&policy.field)?.is_some();
+        drop((bytes, plain));
         let attempt = Attempt {
             scoped_key: scoped_key.clone(),
             fingerprint,
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
             callers: scope.callers(&key),
+            basis: Some(basis.into()),
         };
-        let errand = if route.mode == Mode::Accept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
-        match self.call_key_object(&scoped_key, &errand, &body).await {
-            Ok(response) => Ok(self.in_accepted_coding(response)?),
+        let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
+        let headers = self.headers_without_internal()?;
+        if policy.origin_key == OriginKey::Original && key_is_in_content {
+            headers.set(&policy.header, &quote_key(key.as_str()))?;
+        }
+        match self.call_key_object_with(&scoped_key, &errand, &headers, &body).await {
+            Ok(response) => Ok(self.in_accepted_coding(response).await?),
             Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
@@ -102,13 +113,12 @@ impl Incoming<'_> {
     }
 
     /// An answer kept in a coding that the caller does not take is sent without it.
-    fn in_accepted_coding(&self, response: Response) -> Result<Response, Failure> {
-        let Some(coding) = head::coding(&response) else {
-            return Ok(response);
-        };
-        if !negotiate::can_decode(&coding) || negotiate::accepts_coding(self.fields.get("accept-encoding"), &coding) {
-            return Ok(response);
+    async fn in_accepted_coding(&self, response: Response) -> Result<Response, Failure> {
+        match head::coding(&response).as_deref().and_then(known_coding) {
+            Some(coding) if !accepts_coding(self.fields.get("accept-encoding"), coding) => {
+                message::without_coding(response, self.gate.policy.max_stored).await
+            }
+            _ => Ok(response),
         }
-        message::without_coding(&response)
     }
 }

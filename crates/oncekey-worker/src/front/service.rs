@@ -20,6 +20,7 @@ use crate::{
         machines,
     },
     platform::message,
+    refusal::audience_of,
 };
 
 const MODULE: &str = "/.oncekey/oncekey.js";
@@ -63,6 +64,7 @@ pub async fn answer_service(
     // The segment as sent: a route's path is compared decoded, a key is compared byte for byte.
     let name = decode_segment(name).ok_or(Refusal::NoSuchEndpoint)?;
     match method {
+        "OPTIONS" => answer_peek_preflight(incoming),
         "GET" | "HEAD" => answer_peek(incoming, &name, parts).await,
         "DELETE" => answer_operator(incoming, &name, &Errand::Release).await,
         _ => refuse_method("GET, HEAD, DELETE"),
@@ -80,6 +82,16 @@ fn answer_module(page_module: &JsValue) -> Result<Response, Stop> {
     lines.push("x-content-type-options", "nosniff");
     lines.push("access-control-allow-origin", "*");
     Ok(message::new_response(200, lines, page_module)?)
+}
+
+/// Whether a page of another web origin may ask what became of a key: where the policy lists it.
+fn answer_peek_preflight(incoming: &Incoming<'_>) -> Result<Response, Stop> {
+    let audience = audience_of(&incoming.gate.policy, &incoming.fields);
+    if audience.allow_origin.is_none() || incoming.fields.get("access-control-request-method").is_none() {
+        return refuse_method("GET, HEAD, DELETE");
+    }
+    let wants = incoming.fields.get("access-control-request-headers").unwrap_or_default();
+    Ok(message::own_response(GateAnswer::preflight(&audience, wants))?)
 }
 
 /// What became of a key, for the caller who sent it.

@@ -32,7 +32,6 @@ use crate::{
         failure::Failure,
         head, message,
     },
-    refusal::audience_of,
 };
 
 /// Milliseconds after which an alarm that failed rings again.
@@ -44,8 +43,6 @@ impl Object {
         let content = read_request(request).await?;
         let row = self.store.load()?;
         let now = now_millis();
-        let origin = audience_of(&self.gate.policy, &head::negotiation(&request.headers())).allow_origin;
-        let say = |said: GateAnswer| message::own_response(said.opened_to(origin.as_deref()));
         match decide_accept(&row.record(), owner_of(&self.live), attempt, now) {
             AcceptDecision::Store(record) => {
                 let fields = Fields::new(head::pairs(&request.headers()));
@@ -54,9 +51,9 @@ impl Object {
                 self.store.wake_at(now)?;
                 self.store.save_request(&head, record.expires(), &Uint8Array::new(&content))?;
                 self.store.save(&record, None, &row)?;
-                say(GateAnswer::queued(&attempt.scoped_key))
+                self.own_answer(request, GateAnswer::queued(&attempt.scoped_key))
             }
-            AcceptDecision::Duplicate => say(GateAnswer::duplicate(&attempt.scoped_key)),
+            AcceptDecision::Duplicate => self.own_answer(request, GateAnswer::duplicate(&attempt.scoped_key)),
             AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
         }
     }
@@ -154,7 +151,8 @@ impl Object {
         }
         let abort = AbortController::new()?;
         let request = message::request_of_stored(&head)?;
-        let init = request_to_origin(&request, &delivery.attempt, &content.buffer(), &abort)?;
+        let init =
+            request_to_origin(&request, &delivery.attempt, self.gate.policy.origin_key, &content.buffer(), &abort)?;
         self.save_delivery(&Record::Accepted(delivery.clone()), None, row)?;
         let Owner { latest, .. } = owner_of(&self.live);
         self.live.set_running(delivery.claim.generation);

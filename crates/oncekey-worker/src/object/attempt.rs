@@ -107,7 +107,7 @@ impl Object {
             return self.refuse(request, &missing_origin(), None);
         }
         let abort = AbortController::new()?;
-        let init = request_to_origin(request, attempt, content, &abort)?;
+        let init = request_to_origin(request, attempt, self.gate.policy.origin_key, content, &abort)?;
         // The alarm first: should it fail, nothing is claimed.
         self.store.wake_at(first_alarm(&claim, now_millis()))?;
         self.store.save(&Record::Claimed(claim.clone()), None, row)?;

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use js_sys::ArrayBuffer;
-use oncekey::answer::refusal::Refusal;
+use oncekey::answer::{own::GateAnswer, refusal::Refusal};
 use web_sys::{Request, Response};
 
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     platform::{
         bindings::{Ctx, Live, await_promise},
         failure::Failure,
+        head, message,
     },
     refusal,
 };
@@ -27,6 +28,12 @@ impl Object {
     /// Reads nothing yet.
     pub fn new(gate: Rc<Gate>, live: Live, ctx: &Ctx) -> Self {
         Self { gate, store: Store::new(ctx.storage(), live.clone()), live }
+    }
+
+    /// An answer of the gate's own, open to the web origins that the policy lists.
+    pub fn own_answer(&self, request: &Request, said: GateAnswer) -> Result<Response, Failure> {
+        let audience = refusal::audience_of(&self.gate.policy, &head::negotiation(&request.headers()));
+        message::own_response(said.opened_to(&audience))
     }
 
     /// A refusal in the caller's form.

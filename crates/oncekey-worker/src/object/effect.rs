@@ -18,6 +18,7 @@ use oncekey::{
         },
     },
     http::fields::Fields,
+    policy::OriginKey,
     stored::{
         attempt::Attempt,
         record::{Claim, KeptReply, Record},
@@ -75,12 +76,13 @@ pub struct Effect {
 pub fn request_to_origin(
     request: &Request,
     attempt: &Attempt,
+    key: OriginKey,
     content: &ArrayBuffer,
     abort: &AbortController,
 ) -> Result<RequestInit, Failure> {
     let headers = head::open_copy(&request.headers())?;
     head::remove_errand(&headers);
-    headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
+    head::set_key(&headers, attempt, key)?;
     let is_repeated_by_runtime = content.byte_length() == 0 && !matches!(request.method().as_str(), "POST" | "PATCH");
     let body = if is_repeated_by_runtime { stream::sent_once()? } else { content.into() };
     Ok(RequestInit { headers: headers.into(), body, signal: abort.signal().into(), ..RequestInit::to_origin() })

@@ -21,13 +21,13 @@ use web_sys::{Request, Response};
 
 use crate::{
     object::context::Object,
-    platform::{failure::Failure, head, message},
+    platform::{failure::Failure, head},
 };
 
 impl Object {
     /// Does the errand that the request carries. A class that was deployed without its storage is for the front to tell.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
-        match head::errand(request).unwrap_or_default().parse() {
+        match head::errand(&request.headers()).unwrap_or_default().parse() {
             Ok(Errand::Attempt(attempt)) => match self.handle_attempt(request, &attempt).await {
                 Err(failure) if !failure.is_without_sqlite() => self.refuse(request, &Refusal::StoreUnavailable, None),
                 answer => answer,
@@ -36,7 +36,9 @@ impl Object {
                 Err(failure) if !failure.is_without_sqlite() => self.refuse(request, &Refusal::StoreUnavailable, None),
                 answer => answer,
             },
-            Ok(Errand::Peek { wait, callers }) => message::own_response(self.peek_key(wait, callers.as_deref()).await?),
+            Ok(Errand::Peek { wait, callers }) => {
+                self.own_answer(request, self.peek_key(wait, callers.as_deref()).await?)
+            }
             Ok(Errand::Release) => self.release_key(),
             Ok(Errand::Deliver) => self.deliver_again(request),
             Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),

@@ -58,7 +58,7 @@ impl Object {
             headers.delete(name)?;
         }
         headers.delete(ERRAND)?;
-        headers.set(&attempt.header, &attempt.scoped_key.to_header())?;
+        head::set_key(&headers, attempt, self.gate.policy.origin_key)?;
         let init = RequestInit { method: Some("GET".to_owned()), headers: headers.into(), ..RequestInit::default() };
         let url = request.url();
         let parts = split_url(&url);

@@ -24,6 +24,13 @@ impl Failure {
         self.message().contains("SQLite-backed")
     }
 
+    /// Whether it says that content is not in the coding that its label names, or not all of it. The platform has no
+    /// type for that, but its messages begin with the coding's name.
+    pub fn is_of_coding(&self) -> bool {
+        let message = self.message();
+        message.starts_with("Gzip ") || message.starts_with("Brotli ")
+    }
+
     /// What the platform says of a failed call to an object.
     pub fn fault(&self) -> CallFault {
         let flag = |name: &str| js_sys::Reflect::get(&self.0, &JsValue::from_str(name)).is_ok_and(|v| v.is_truthy());

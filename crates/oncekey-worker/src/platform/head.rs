@@ -7,9 +7,11 @@ use oncekey::{
         fields::{EXPOSED, Fields},
         lines::HeaderLines,
     },
+    policy::OriginKey,
+    stored::attempt::Attempt,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use web_sys::{Headers, Request, Response};
+use web_sys::{Headers, Response};
 
 use crate::platform::failure::Failure;
 
@@ -50,6 +52,8 @@ extern "C" {
     static ACCEPT: JsString = "accept";
     #[wasm_bindgen(thread_local_v2, static_string)]
     static HX_REQUEST: JsString = "hx-request";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static FETCH_MODE: JsString = "sec-fetch-mode";
 }
 
 /// All header lines as `name,value` parted by line feeds.
@@ -61,7 +65,9 @@ pub fn pairs(headers: &Headers) -> String {
 pub fn negotiation(headers: &Headers) -> Fields {
     let lists = headers.unchecked_ref::<Lists>();
     let mut pairs = String::new();
-    for (name, held) in [("origin", &ORIGIN), ("accept", &ACCEPT), ("hx-request", &HX_REQUEST)] {
+    let asked =
+        [("origin", &ORIGIN), ("accept", &ACCEPT), ("hx-request", &HX_REQUEST), ("sec-fetch-mode", &FETCH_MODE)];
+    for (name, held) in asked {
         if let Some(value) = held.with(|held| lists.get_line(held)) {
             pairs.push_str(name);
             pairs.push(',');
@@ -92,9 +98,18 @@ pub fn word(response: &Response) -> Option<String> {
     STATUS.with(|status| response.headers().unchecked_ref::<Lists>().get_line(status))
 }
 
-/// The errand that a request carries.
-pub fn errand(request: &Request) -> Option<String> {
-    ERRAND.with(|errand| request.headers().unchecked_ref::<Lists>().get_line(errand))
+/// The errand that a request's head carries.
+pub fn errand(headers: &Headers) -> Option<String> {
+    ERRAND.with(|errand| headers.unchecked_ref::<Lists>().get_line(errand))
+}
+
+/// Tells the origin the key, in the form that the policy says.
+pub fn set_key(headers: &Headers, attempt: &Attempt, form: OriginKey) -> Result<(), Failure> {
+    let own = headers.has(&attempt.header)?;
+    for (name, value) in attempt.key_lines(form, own) {
+        headers.set(name, &value)?;
+    }
+    Ok(())
 }
 
 /// Puts an errand into a request's head.

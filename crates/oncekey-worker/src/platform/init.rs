@@ -46,6 +46,11 @@ impl RequestInit {
         Self { headers: headers.into(), body, redirect: Some(MANUAL), ..Self::default() }
     }
 
+    /// The same with an answer whose coding is not undone.
+    pub fn coding_kept(self) -> Self {
+        Self { encode_response_body: Some(MANUAL), ..self }
+    }
+
     /// As the platform takes it.
     pub fn to_js(&self) -> Result<JsValue, Failure> {
         Ok(to_value(self).map_err(JsValue::from)?)

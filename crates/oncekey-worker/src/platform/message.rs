@@ -1,5 +1,6 @@
 //! Requests and responses of the gate's own making.
 
+use js_sys::Uint8Array;
 use oncekey::{
     answer::{head::ReplyHead, own::GateAnswer, word::StatusWord},
     http::{fields::has_no_content, lines::HeaderLines},
@@ -9,9 +10,11 @@ use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
 
 use crate::platform::{
+    bindings::ignore_rejection,
     failure::Failure,
     head::{self, CODING, Lists},
     init::{RequestInit, ResponseInit},
+    stream::read_within,
 };
 
 #[wasm_bindgen]
@@ -52,7 +55,9 @@ pub fn kept_response(
     expires: Option<u64>,
     body: &JsValue,
 ) -> Result<Response, Failure> {
-    new_response(head.status, head.lines_to_send(word, expires), body)
+    let empty =
+        body.is_null() || body.is_undefined() || body.dyn_ref::<Uint8Array>().is_some_and(|bytes| bytes.length() == 0);
+    new_response(head.status, head.lines_to_send(word, expires, empty), body)
 }
 
 /// An answer of the gate's own.
@@ -71,11 +76,22 @@ pub fn with_open_head(response: &Response) -> Result<Response, Failure> {
     Ok(AnyResponse::with(&body, &init.to_js()?)?.unchecked_into())
 }
 
-/// An answer without its coding: the platform undoes it where it reads the content.
-pub fn without_coding(response: &Response) -> Result<Response, Failure> {
+/// An answer without its coding, which the platform undoes where it reads the content. As it came where the content
+/// is not so coded, or is more than `limit` bytes without the coding: a label proves nothing before the content's end.
+pub async fn without_coding(response: Response, limit: u64) -> Result<Response, Failure> {
+    // The platform parts the content as it came, so that what is read of one copy leaves the other coded.
+    let copy = response.clone()?;
+    let Some(content) = copy.body() else {
+        return Ok(response);
+    };
+    let Ok(Some(bytes)) = read_within(&content, limit, false).await else {
+        return Ok(response);
+    };
+    if let Some(coded) = response.body() {
+        ignore_rejection(&coded.cancel());
+    }
     let headers = head::open_copy(&response.headers())?;
     CODING.with(|coding| headers.unchecked_ref::<Lists>().delete_line(coding));
     let init = ResponseInit::plain(response.status(), headers);
-    let body = response.body().map_or(JsValue::NULL, JsValue::from);
-    Ok(AnyResponse::with(&body, &init.to_js()?)?.unchecked_into())
+    Ok(AnyResponse::with(&Uint8Array::from(bytes.as_slice()), &init.to_js()?)?.unchecked_into())
 }

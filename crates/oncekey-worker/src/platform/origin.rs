@@ -2,20 +2,21 @@
 
 use js_sys::Promise;
 use oncekey::http::target::{is_web_origin, split_url, target_to_send};
-use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
-use web_sys::Request;
+use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use web_sys::{Headers, Request};
 use worker::Env;
 
 use crate::platform::{
     bindings::{Fetcher, object_binding},
     failure::Failure,
+    head,
     init::RequestInit,
 };
 
 #[wasm_bindgen]
 extern "C" {
     #[wasm_bindgen(catch, js_name = fetch)]
-    fn global_fetch(url: &str, init: &JsValue) -> Result<Promise, JsValue>;
+    fn global_fetch(input: &JsValue, init: &JsValue) -> Result<Promise, JsValue>;
 }
 
 /// Where the effect runs.
@@ -44,17 +45,26 @@ impl Origin {
             Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
             Self::Url(base) => {
                 let url = request.url();
-                let path = target_to_send(&split_url(&url));
+                let parts = split_url(&url);
+                let path = target_to_send(&parts);
+                let headers = if init.headers.is_undefined() {
+                    head::open_copy(&request.headers())?
+                } else {
+                    init.headers.unchecked_into::<Headers>()
+                };
+                // The platform sends the origin's own Host. What the caller says here itself is nobody's word.
+                headers.set("x-forwarded-host", parts.host)?;
+                headers.set("x-forwarded-proto", parts.scheme)?;
+                init.headers = headers.into();
+                let url = format!("{base}{path}");
+                if init.body.is_undefined() {
+                    // A request made of another may have content where its method has none that could be given here:
+                    // a GET with a length is one that HTTP allows (RFC 9110 §9.3.1), even of 0.
+                    let request = Request::new_with_str_and_init(&url, request.unchecked_ref())?;
+                    return Ok(global_fetch(&request, &init.to_js()?)?);
+                }
                 init.method = Some(request.method());
-                if init.headers.is_undefined() {
-                    init.headers = request.headers().into();
-                }
-                if init.body.is_undefined()
-                    && let Some(body) = request.body()
-                {
-                    init.body = body.into();
-                }
-                Ok(global_fetch(&format!("{base}{path}"), &init.to_js()?)?)
+                Ok(global_fetch(&url.into(), &init.to_js()?)?)
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::{
         date::{self, Millis},
         fields::{EXPIRES, EXPOSED, Fields, REPLAYED, STATUS, has_no_content, is_internal},
         lines::HeaderLines,
+        negotiate::known_coding,
     },
 };
 
@@ -53,10 +54,18 @@ impl ReplyHead {
     }
 
     /// The lines to send, with the gate's own.
-    pub fn lines_to_send(&self, word: StatusWord, expires: Option<Millis>) -> HeaderLines {
+    ///
+    /// The label of a coding is one in any case (RFC 9110 §8.4.1), but the platform knows it in lower case alone.
+    /// Content that is `empty` is in no coding: every gzip file has a header (RFC 1952 §2.3), so that a reader of
+    /// codings fails at nothing at all.
+    pub fn lines_to_send(&self, word: StatusWord, expires: Option<Millis>, empty: bool) -> HeaderLines {
         let mut lines = HeaderLines::default();
         for (name, value) in self.pairs() {
-            lines.push(name, value);
+            match name {
+                "content-encoding" if empty && !self.has_no_content() => {}
+                "content-encoding" => lines.push(name, known_coding(value).unwrap_or(value)),
+                _ => lines.push(name, value),
+            }
         }
         lines.push(STATUS, word.as_str());
         if word == StatusWord::Replayed {

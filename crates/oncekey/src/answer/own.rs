@@ -8,6 +8,7 @@ use crate::{
         date,
         fields::{EXPOSED, STATUS},
         lines::HeaderLines,
+        negotiate::Audience,
     },
     json::write::{RawJson, to_json},
     key::scoped::ScopedKey,
@@ -25,6 +26,25 @@ pub struct GateAnswer {
 }
 
 impl GateAnswer {
+    /// The same, which a page of the audience's web origin may read, with what it says of itself.
+    #[must_use]
+    pub fn opened_to(mut self, audience: &Audience) -> Self {
+        open_lines(&mut self.lines, audience);
+        self
+    }
+
+    /// 204 to the preflight of a page that may ask what became of a key: with those of its headers that it `wants`,
+    /// since they may say who the caller is (Fetch §4.8, "CORS-preflight fetch").
+    pub fn preflight(audience: &Audience, wants: &str) -> Self {
+        let mut lines = HeaderLines::default();
+        lines.push("access-control-allow-methods", "GET, HEAD");
+        if !wants.is_empty() {
+            lines.push("access-control-allow-headers", wants);
+        }
+        lines.push("cache-control", "no-store");
+        Self { status: 204, lines, content: String::new() }.opened_to(audience)
+    }
+
     /// JSON that must not be cached.
     pub fn json(content: String) -> Self {
         let mut lines = HeaderLines::default();
@@ -95,18 +115,9 @@ impl GateAnswer {
     }
 }
 
-impl GateAnswer {
-    /// The same, open to the pages of a web origin of the policy's `cors`.
-    #[must_use]
-    pub fn opened_to(mut self, origin: Option<&str>) -> Self {
-        open_to_origin(&mut self.lines, origin);
-        self
-    }
-}
-
-/// Lets the pages of a web origin read an answer of the gate's own (Fetch §3.3.2).
-pub fn open_to_origin(lines: &mut HeaderLines, origin: Option<&str>) {
-    if let Some(origin) = origin {
+/// Lets a page of the audience's web origin read an answer, where there is one.
+pub(crate) fn open_lines(lines: &mut HeaderLines, audience: &Audience) {
+    if let Some(origin) = &audience.allow_origin {
         lines.push("access-control-allow-origin", origin);
         lines.push("access-control-allow-credentials", "true");
         lines.push("access-control-expose-headers", EXPOSED);

@@ -6,18 +6,23 @@ use serde::Serialize;
 
 use crate::{
     answer::{
-        own::{GateAnswer, open_to_origin},
+        own::{GateAnswer, open_lines},
         word::{BypassReason, StatusWord},
     },
     http::{
         date::{self, Millis},
         fields::{EXPIRES, STATUS},
         lines::HeaderLines,
-        negotiate::Audience,
+        negotiate::{Audience, RefusalForm},
     },
     json::write::to_json,
     key::{InvalidKey, caller::InvalidCaller},
 };
+
+/// Where keys are looked at and released.
+const KEYS: &str = "/.oncekey/keys/";
+
+const HTML: &str = "text/html; charset=utf-8";
 
 /// A refusal, with the facts that its problem states.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,11 @@ pub enum Refusal {
     KeyInvalid(InvalidKey),
     /// What identifies the caller cannot be read exactly.
     CallerInvalid,
+    /// A header field that has to be compared or kept cannot be read exactly.
+    HeaderInvalid {
+        /// Its name.
+        name: String,
+    },
     /// Nothing proves who the caller is.
     CallerUnverified,
     /// Another caller's random UUID.
@@ -127,6 +137,7 @@ impl Refusal {
             Self::KeyMissing
             | Self::KeyInvalid(_)
             | Self::CallerInvalid
+            | Self::HeaderInvalid { .. }
             | Self::ContentIncomplete
             | Self::ContentInvalid { .. } => 400,
             Self::Unauthorized | Self::CallerUnverified => 401,
@@ -154,6 +165,7 @@ impl Refusal {
             Self::KeyMissing => "key_missing",
             Self::KeyInvalid(_) => "key_invalid",
             Self::CallerInvalid => "caller_invalid",
+            Self::HeaderInvalid { .. } => "header_invalid",
             Self::CallerUnverified => "caller_unverified",
             Self::CallerChanged => "caller_changed",
             Self::InProgress { .. } => "request_in_progress",
@@ -205,6 +217,7 @@ impl Refusal {
             Self::KeyMissing => "Idempotency-Key is missing",
             Self::KeyInvalid(_) => "Idempotency-Key is invalid",
             Self::CallerInvalid => "The caller cannot be told",
+            Self::HeaderInvalid { .. } => "A header field is not UTF-8",
             Self::CallerUnverified => "The caller is not verified",
             Self::CallerChanged => "Idempotency-Key was used by another caller",
             Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
@@ -236,6 +249,9 @@ impl Refusal {
                 "This operation requires an idempotency key. Send one, and the same one when you try again.".to_owned()
             }
             Self::KeyInvalid(why) => format!("{why} Nothing was run."),
+            Self::HeaderInvalid { name } => {
+                format!("The field {name} holds bytes that are not UTF-8: it cannot be read exactly. Nothing was run.")
+            }
             Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
             Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
             Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
@@ -303,13 +319,13 @@ impl Refusal {
     /// Nothing of the request is in it.
     ///
     /// ```
-    /// use oncekey::{answer::refusal::Refusal, http::negotiate::Audience};
+    /// use oncekey::{answer::refusal::Refusal, http::negotiate::{Audience, RefusalForm}};
     ///
     /// let refusal = Refusal::Reused;
     /// let problem = refusal.render(&Audience::default(), None);
     /// assert_eq!(problem.status, 422);
     /// assert!(problem.content.contains(r#""code":"idempotency_key_reused""#));
-    /// let page = refusal.render(&Audience { html: true, ..Audience::default() }, None);
+    /// let page = refusal.render(&Audience { form: RefusalForm::Fragment, ..Audience::default() }, None);
     /// assert!(page.content.starts_with("<div role=\"alert\""));
     /// ```
     pub fn render(&self, audience: &Audience, expires: Option<Millis>) -> GateAnswer {
@@ -328,18 +344,27 @@ impl Refusal {
         if matches!(self, Self::Unauthorized | Self::CallerUnverified) {
             lines.push("www-authenticate", "Bearer");
         }
-        open_to_origin(&mut lines, audience.allow_origin.as_deref());
-        let content = if audience.html { self.html() } else { self.problem() };
-        lines.push("content-type", if audience.html { "text/html; charset=utf-8" } else { "application/problem+json" });
+        open_lines(&mut lines, audience);
+        let (content_type, content) = match audience.form {
+            RefusalForm::Problem => ("application/problem+json", self.problem(audience)),
+            RefusalForm::Fragment => (HTML, self.fragment()),
+            RefusalForm::Page => (HTML, self.page()),
+        };
+        lines.push("content-type", content_type);
         GateAnswer { status: self.status(), lines, content }
     }
 
-    fn problem(&self) -> String {
+    fn problem(&self, audience: &Audience) -> String {
+        let instance = match self {
+            Self::OutcomeUnknown { .. } => audience.scoped_key.as_deref().map(|key| [KEYS, key].concat()),
+            _ => None,
+        };
         to_json(&Problem {
             uri: &["/.oncekey/problems/", self.code()].concat(),
             title: self.title(),
             status: self.status(),
             detail: &self.detail(),
+            instance: instance.as_deref(),
             code: self.code(),
             origin_status: self.origin_status(),
             state: match self {
@@ -349,7 +374,19 @@ impl Refusal {
         })
     }
 
-    fn html(&self) -> String {
+    /// Where there is no script the way back is to the site's first page: nothing of the request is in the page.
+    fn page(&self) -> String {
+        [
+            "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\"><title>",
+            &escape_html(self.title()),
+            "</title>",
+            &self.fragment(),
+            "<p><a href=\"/\" onclick=\"history.back();return false\">Back</a></p></html>",
+        ]
+        .concat()
+    }
+
+    fn fragment(&self) -> String {
         format!(
             "<div role=\"alert\" class=\"oncekey-problem\" data-code=\"{code}\"><strong>{}</strong> <span>{}</span> <small>{} {code}</small></div>",
             escape_html(self.title()),
@@ -386,6 +423,8 @@ struct Problem<'r> {
     title: &'r str,
     status: u16,
     detail: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instance: Option<&'r str>,
     code: &'r str,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin_status: Option<u16>,

@@ -5,20 +5,17 @@
 use std::cmp::Ordering;
 
 use crate::{
-    content::order::sort_positions,
+    content::order::{MOST_PARTS, sort_positions},
     json::{
         number::{self, survives},
         tokens::{StringText, Token, Tokens},
     },
     key::{InvalidKey, Key},
+    work::count_steps,
 };
 
 /// The deepest nesting that has a canonical form. Deeper content is compared as sent.
 pub const DEEPEST: usize = 128;
-
-/// The most objects and members, together, that content may have to get a canonical form: the index over more would take
-/// too much of the 128 MB that an isolate has. Wider content is compared as sent.
-pub const WIDEST: usize = 524_288;
 
 /// JSON content that parses.
 #[derive(Debug, Clone)]
@@ -196,7 +193,7 @@ impl IndexBuilder {
             Token::Bool(_) | Token::Null => {}
         }
         let size = self.index.objects.len() + self.index.members.len() + self.members.len();
-        (tokens.depth() <= DEEPEST && size <= WIDEST).then_some(())
+        (tokens.depth() <= DEEPEST && size <= MOST_PARTS).then_some(())
     }
 
     fn member(&mut self, text: &str, name: StringText, tokens: &Tokens) -> Option<()> {
@@ -245,6 +242,7 @@ impl IndexBuilder {
 fn utf16_order(one: &str, other: &str) -> Ordering {
     let rank = |byte: u8| byte | if matches!(byte, 0xee | 0xef) { 0xf8 } else { 0 };
     for (one, other) in one.bytes().zip(other.bytes()) {
+        count_steps(1);
         if one != other {
             return rank(one).cmp(&rank(other));
         }

@@ -1,13 +1,23 @@
 //! Content: the key it holds, and the canonical form that decides whether two requests are the same.
 
+#[cfg(test)]
+mod bounds;
+pub mod coding;
 pub(crate) mod form;
 pub mod ignore;
+mod inflate;
 pub mod json;
 pub(crate) mod multipart;
 pub(crate) mod order;
+pub(crate) mod parts;
+
+pub use order::MOST_PARTS;
 
 use crate::{
-    content::{form::FormContent, ignore::Ignore, json::JsonContent, multipart::MultipartContent},
+    content::{
+        coding::can_undo_coding, form::FormContent, ignore::Ignore, json::JsonContent, multipart::MultipartContent,
+        parts::PartsContent,
+    },
     http::media::media_type,
     key::{InvalidKey, Key},
 };
@@ -17,6 +27,7 @@ use crate::{
 pub struct Content<'a> {
     bytes: &'a [u8],
     kind: ContentKind<'a>,
+    is_decoded: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -24,6 +35,7 @@ enum ContentKind<'a> {
     Json(JsonContent<'a>),
     Form(FormContent<'a>),
     Multipart(MultipartContent<'a>),
+    Parts(PartsContent<'a>),
     /// Any other media type, coded content, and content that does not parse.
     Bytes,
 }
@@ -33,6 +45,8 @@ enum Promise {
     Json,
     Form,
     Multipart,
+    /// Multipart content that is no form: it holds no key.
+    Parts,
 }
 
 impl<'a> Content<'a> {
@@ -44,9 +58,17 @@ impl<'a> Content<'a> {
             Some(Promise::Multipart) => {
                 MultipartContent::parse(content_type.unwrap_or_default(), bytes).map(ContentKind::Multipart)
             }
+            Some(Promise::Parts) => {
+                PartsContent::parse(content_type.unwrap_or_default(), bytes).map(ContentKind::Parts)
+            }
             None => None,
         };
-        Content { bytes, kind: kind.unwrap_or(ContentKind::Bytes) }
+        Content { bytes, kind: kind.unwrap_or(ContentKind::Bytes), is_decoded: false }
+    }
+
+    /// Parses what content is without its coding.
+    pub fn parse_decoded(content_type: Option<&str>, plain: &'a [u8]) -> Content<'a> {
+        Content { is_decoded: true, ..Content::parse(content_type, None, plain) }
     }
 
     /// The key in the form field or top-level JSON member `field`, taken literally.
@@ -57,7 +79,7 @@ impl<'a> Content<'a> {
             ContentKind::Json(json) => json.key(field),
             ContentKind::Form(form) => form.key(field),
             ContentKind::Multipart(multipart) => multipart.key(field),
-            ContentKind::Bytes => Ok(None),
+            ContentKind::Parts(_) | ContentKind::Bytes => Ok(None),
         }
     }
 
@@ -65,17 +87,26 @@ impl<'a> Content<'a> {
     pub fn is_form(&self) -> bool {
         match self.kind {
             ContentKind::Form(_) | ContentKind::Multipart(_) => true,
-            ContentKind::Json(_) | ContentKind::Bytes => false,
+            ContentKind::Json(_) | ContentKind::Parts(_) | ContentKind::Bytes => false,
         }
     }
 
-    /// Writes the canonical form: a byte that says which form it is, then
+    /// Writes the bytes, and before them whether they were decoded.
+    pub(crate) fn write_sent(&self, out: &mut impl FnMut(&[u8])) {
+        out(if self.is_decoded { b"d" } else { b"b" });
+        out(self.bytes);
+    }
+
+    /// Writes the canonical form: a byte for content that was decoded, since it is not what has its bytes under the same
+    /// label; a byte that says which form it is, then
     ///
     /// * JSON that loses nothing by it: RFC 8785, without the member `field` and what the pointers of `ignore` name.
     ///   Nothing is lost where names are unique, numbers survive a double, there is no lone surrogate and no byte order
-    ///   mark, and nesting and size are within [`json::DEEPEST`] and [`json::WIDEST`];
+    ///   mark, and nesting and size are within [`json::DEEPEST`] and [`MOST_PARTS`];
     /// * forms: the pairs or parts ordered by name, each part of them with its length, without those named `field` or by
-    ///   a name in `ignore`;
+    ///   a name in `ignore`, where there are no more than [`MOST_PARTS`];
+    /// * multipart content that is no form: its parts in order, header lines and bytes, parts in parts too, without the
+    ///   boundaries;
     /// * everything else: the bytes as sent. There `field` and `ignore` cannot be taken out.
     ///
     /// The form ends where the writing ends, without a length of its own: it has to be the last part of a digest.
@@ -96,6 +127,9 @@ impl<'a> Content<'a> {
                     Ignore::Pointer(_) => false,
                 })
         };
+        if self.is_decoded {
+            out(b"d");
+        }
         match &self.kind {
             ContentKind::Json(json) if json.is_lossless() => {
                 let mut pointers = Vec::new();
@@ -107,15 +141,19 @@ impl<'a> Content<'a> {
                 out(b"j");
                 json.write(&[field.to_owned()], pointers, out);
             }
-            ContentKind::Form(form) => {
+            ContentKind::Form(form) if form.is_ordered() => {
                 out(b"f");
                 form.write(&left_out, out);
             }
-            ContentKind::Multipart(multipart) => {
+            ContentKind::Multipart(multipart) if multipart.is_ordered() => {
                 out(b"m");
                 multipart.write(&left_out, out);
             }
-            ContentKind::Json(_) | ContentKind::Bytes => {
+            ContentKind::Parts(parts) => {
+                out(b"p");
+                parts.write(out);
+            }
+            ContentKind::Json(_) | ContentKind::Form(_) | ContentKind::Multipart(_) | ContentKind::Bytes => {
                 out(b"b");
                 out(self.bytes);
             }
@@ -123,9 +161,11 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Whether the content may hold a key, by its header fields alone: a form or JSON, and not coded.
+/// Whether the content may hold a key, by its header fields alone: a form or JSON, and in no coding but one that is
+/// undone.
 pub fn may_hold_key(content_type: Option<&str>, content_encoding: Option<&str>) -> bool {
-    promise(content_type, content_encoding).is_some()
+    let coding = content_encoding.filter(|coding| !can_undo_coding(coding));
+    matches!(promise(content_type, coding), Some(Promise::Json | Promise::Form | Promise::Multipart))
 }
 
 /// Whether the content is JSON by its header fields alone, and not coded.
@@ -178,6 +218,7 @@ fn promise(content_type: Option<&str>, content_encoding: Option<&str>) -> Option
         "multipart/form-data" => Some(Promise::Multipart),
         "application/json" => Some(Promise::Json),
         other if other.ends_with("+json") => Some(Promise::Json),
+        other if other.starts_with("multipart/") => Some(Promise::Parts),
         _ => None,
     }
 }

@@ -2,9 +2,10 @@
 use std::borrow::Cow;
 
 use crate::{
-    content::order::sort_positions,
+    content::order::{MOST_PARTS, sort_positions},
     digest::length_prefix,
     key::{InvalidKey, Key},
+    work::count_steps,
 };
 
 /// One part of a form.
@@ -22,11 +23,28 @@ impl Part<'_> {
     fn is_file(&self) -> bool {
         self.filename.is_some() || self.filename_extended.is_some()
     }
+
+    /// The key that it holds, as far as one can.
+    fn key(&self) -> Result<Key, InvalidKey> {
+        if self.is_file() {
+            return Err(InvalidKey::NotAString);
+        }
+        Key::from_content(str::from_utf8(self.content).map_err(|_| InvalidKey::NotAscii)?)
+    }
 }
 
 /// Multipart content that parses.
 #[derive(Debug, Clone)]
 pub(crate) struct MultipartContent<'a> {
+    bytes: &'a [u8],
+    delimiter: Vec<u8>,
+    /// `None` where there are more parts than are put in order.
+    ordered: Option<OrderedParts<'a>>,
+}
+
+/// Parts that are compared one by one.
+#[derive(Debug, Clone)]
+struct OrderedParts<'a> {
     parts: Vec<Part<'a>>,
     /// The parts' numbers ordered by name; parts of one name in their order.
     order: Vec<usize>,
@@ -37,39 +55,68 @@ impl<'a> MultipartContent<'a> {
     /// a named part of a form.
     pub(crate) fn parse(content_type: &str, bytes: &'a [u8]) -> Option<MultipartContent<'a>> {
         let delimiter = delimiter(&boundary(content_type)?);
-        let mut parts = Vec::new();
-        let (mut rest, mut end) = preamble(bytes, &delimiter)?;
-        while !end {
-            let (head, after) = head(rest)?;
-            let (content, next, is_end) = until(after, &delimiter)?;
-            // A part of header lines alone has no line break of its own before the delimiter (RFC 2046 §5.1.1).
-            parts.push(part(head, content.strip_prefix(b"\r\n").unwrap_or_default())?);
-            (rest, end) = (next, is_end);
-        }
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        let name = |at: usize| parts.get(at).map(|part| &*part.name);
-        sort_positions(&mut order, &|one, other| name(one).cmp(&name(other)));
-        Some(MultipartContent { parts, order })
+        let mut parts = Some(Vec::new());
+        each_part(bytes, &delimiter, |part| {
+            parts = parts.take().filter(|parts| parts.len() < MOST_PARTS);
+            if let Some(parts) = &mut parts {
+                parts.push(part);
+            }
+        })?;
+        Some(MultipartContent { bytes, delimiter, ordered: parts.map(OrderedParts::new) })
+    }
+
+    /// Whether there are few enough parts to put in order.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ordered.is_some()
     }
 
     /// The key in the field `field`.
     pub(crate) fn key(&self, field: &str) -> Result<Option<Key>, InvalidKey> {
-        let mut fields = self.parts.iter().filter(|part| part.name.as_ref() == field.as_bytes());
-        let Some(part) = fields.next() else {
-            return Ok(None);
+        let mut found = None;
+        let mut see = |part: &Part<'a>| {
+            if part.name.as_ref() == field.as_bytes() {
+                found = Some(if found.is_some() { Err(InvalidKey::Repeated) } else { part.key() });
+            }
         };
-        if fields.next().is_some() {
-            return Err(InvalidKey::Repeated);
+        match &self.ordered {
+            Some(ordered) => ordered.parts.iter().for_each(see),
+            // It was read to its end once: it can be again.
+            None => drop(each_part(self.bytes, &self.delimiter, |part| see(&part))),
         }
-        if part.is_file() {
-            return Err(InvalidKey::NotAString);
-        }
-        let text = str::from_utf8(part.content).map_err(|_| InvalidKey::NotAscii)?;
-        Key::from_content(text).map(Some)
+        found.transpose()
     }
 
     /// Writes every part: name, file names, type and content, each with its length and a mark where it may be missing.
     pub(crate) fn write(&self, left_out: &dyn Fn(&[u8]) -> bool, out: &mut dyn FnMut(&[u8])) {
+        if let Some(ordered) = &self.ordered {
+            ordered.write(left_out, out);
+        }
+    }
+}
+
+/// Reads every part, and hands it over. `None` as soon as one cannot be read.
+fn each_part<'a>(bytes: &'a [u8], delimiter: &[u8], mut see: impl FnMut(Part<'a>)) -> Option<()> {
+    let (mut rest, mut end) = preamble(bytes, delimiter)?;
+    while !end {
+        let (head, after) = head(rest)?;
+        count_steps(head.len());
+        let (content, next, is_end) = until(after, delimiter)?;
+        // A part of header lines alone has no line break of its own before the delimiter (RFC 2046 §5.1.1).
+        see(part(head, content.strip_prefix(b"\r\n").unwrap_or_default())?);
+        (rest, end) = (next, is_end);
+    }
+    Some(())
+}
+
+impl<'a> OrderedParts<'a> {
+    fn new(parts: Vec<Part<'a>>) -> Self {
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        let name = |at: usize| parts.get(at).map(|part| &*part.name);
+        sort_positions(&mut order, &|one, other| name(one).cmp(&name(other)));
+        Self { parts, order }
+    }
+
+    fn write(&self, left_out: &dyn Fn(&[u8]) -> bool, out: &mut dyn FnMut(&[u8])) {
         for at in &self.order {
             let Some(part) = self.parts.get(*at).filter(|part| !left_out(&part.name)) else {
                 continue;
@@ -96,7 +143,7 @@ impl<'a> MultipartContent<'a> {
 }
 
 /// The boundary parameter (RFC 2046 §5.1.1): 1 to 70 characters, quoted or a token.
-fn boundary(content_type: &str) -> Option<Vec<u8>> {
+pub(super) fn boundary(content_type: &str) -> Option<Vec<u8>> {
     let (_, parameters) = content_type.split_once(';')?;
     let mut found = None;
     for parameter in Parameters(parameters.as_bytes()) {
@@ -116,12 +163,12 @@ fn boundary(content_type: &str) -> Option<Vec<u8>> {
 }
 
 /// What stands before and after every part, with the line break that belongs to it.
-fn delimiter(boundary: &[u8]) -> Vec<u8> {
+pub(super) fn delimiter(boundary: &[u8]) -> Vec<u8> {
     [b"\r\n--", boundary].concat()
 }
 
 /// Passes over what stands before the first delimiter, which may stand at the very beginning.
-fn preamble<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], bool)> {
+pub(super) fn preamble<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], bool)> {
     let at_once = delimiter.strip_prefix(b"\r\n").and_then(|first| bytes.strip_prefix(first)).and_then(line_end);
     match at_once {
         Some(found) => Some(found),
@@ -130,11 +177,14 @@ fn preamble<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], bool)> {
 }
 
 /// The bytes before the next delimiter, what comes after it, and whether it is the last.
-fn until<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], &'a [u8], bool)> {
+pub(super) fn until<'a>(bytes: &'a [u8], delimiter: &[u8]) -> Option<(&'a [u8], &'a [u8], bool)> {
     let mut from = 0;
     loop {
         // A boundary holds no CR, so that no byte is looked at more than twice.
-        let at = from + bytes.get(from..)?.iter().position(|byte| *byte == b'\r')?;
+        let rest = bytes.get(from..)?;
+        let next = rest.iter().position(|byte| *byte == b'\r');
+        count_steps(next.unwrap_or(rest.len()) + 1);
+        let at = from + next?;
         let found = bytes.get(at..)?.strip_prefix(delimiter).and_then(line_end);
         if let Some((rest, end)) = found {
             return Some((bytes.get(..at)?, rest, end));
@@ -209,7 +259,7 @@ fn part<'a>(head: &'a [u8], content: &'a [u8]) -> Option<Part<'a>> {
 }
 
 /// Lines that end in CR LF.
-fn lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(super) fn lines(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut done = false;
     std::iter::from_fn(move || {
         if done {

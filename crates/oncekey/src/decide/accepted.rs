@@ -53,6 +53,7 @@ use crate::{
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
         caller::is_other_caller,
         outcome::{RecordChange, Settlement},
+        same::refuse_unlike,
     },
     http::date::{Millis, later_by},
     policy::Unanswered,
@@ -132,8 +133,10 @@ pub fn decide_accept<'r>(
             return AcceptDecision::Refuse { refusal: Refusal::CallerChanged, expires: None };
         }
         let refuse = |refusal| AcceptDecision::Refuse { refusal, expires: known_expiry(record) };
+        if let Some(refusal) = refuse_unlike(record.claim(), attempt) {
+            return refuse(refusal);
+        }
         return match record {
-            _ if record.claim().fingerprint != attempt.fingerprint => refuse(Refusal::Reused),
             Record::Accepted(delivery) => match fate_of_delivery(delivery, owner, now) {
                 DeliveryFate::Waits | DeliveryFate::Runs => AcceptDecision::Duplicate,
                 DeliveryFate::Dead { status, expires } | DeliveryFate::Unknown { status, expires } => {
@@ -154,7 +157,7 @@ pub fn decide_accept<'r>(
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
-        attempt: Attempt { callers: None, ..attempt.clone() },
+        attempt: Attempt { callers: None, basis: None, ..attempt.clone() },
         until: later_by(now, attempt.terms.retention),
         tries: 0,
         refusals: 0,

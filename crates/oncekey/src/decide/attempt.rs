@@ -2,15 +2,18 @@
 
 use crate::{
     answer::{head::ReplyHead, refusal::Refusal},
-    decide::caller::is_other_caller,
+    decide::{
+        caller::is_other_caller,
+        same::{Likeness, compare, refuse_unlike},
+    },
     http::date::{Millis, later_by},
     policy::Unanswered,
     stored::{
         attempt::Attempt,
         frame::Unreadable,
         record::{
-            Cause, Claim, Claimant, DeliveryFate, FoundRecord, KeptReply, Owner, Record, fate_of_delivery, is_live,
-            known_expiry,
+            Cause, Claim, Claimant, DeliveryFate, FingerprintBasis, FoundRecord, KeptReply, Owner, Record,
+            fate_of_delivery, is_live, known_expiry,
         },
     },
 };
@@ -96,8 +99,8 @@ pub fn decide<'r>(
         return Decision::Refuse { refusal: Refusal::CallerChanged, expires: None };
     }
     let refuse = |refusal| Decision::Refuse { refusal, expires: known_expiry(record) };
-    if record.claim().fingerprint != attempt.fingerprint {
-        return refuse(Refusal::Reused);
+    if let Some(refusal) = refuse_unlike(record.claim(), attempt) {
+        return refuse(refusal);
     }
     match record {
         Record::Claimed(claimed) if owner.owns(claimed) => wait_or_refuse(attempt, waited),
@@ -209,7 +212,7 @@ pub fn decide_after_probe<'r>(
 ) -> AfterProbe {
     let of_attempt = |r: &&Record| {
         is_live(r, owner, now)
-            && r.claim().fingerprint == attempt.fingerprint
+            && compare(r.claim(), attempt) == Likeness::Same
             && !is_other_caller(&r.claim().claimant, attempt.callers.as_deref())
     };
     let Ok(Some(record)) = record.into().read(now).map(|record| record.filter(of_attempt)) else {
@@ -300,12 +303,21 @@ pub enum AfterProbe {
 
 /// The claim of another execution of the same request.
 fn next_claim(owner: Owner, before: &Claim, attempt: &Attempt, now: Millis) -> Claim {
-    new_claim(owner, before.generation, before.claimant.clone(), attempt, now)
+    let mut claimant = before.claimant.clone();
+    if attempt.fingerprint != before.fingerprint {
+        claimant.basis = basis_of(attempt);
+    }
+    new_claim(owner, before.generation, claimant, attempt, now)
 }
 
 /// What is remembered of a request that claims a free key.
 pub(super) fn claimant_of(attempt: &Attempt) -> Claimant {
-    Claimant { callers: attempt.callers.clone(), ..Claimant::default() }
+    Claimant { callers: attempt.callers.clone(), basis: basis_of(attempt), ..Claimant::default() }
+}
+
+fn basis_of(attempt: &Attempt) -> Option<Box<FingerprintBasis>> {
+    let sent = attempt.basis.as_ref()?.as_bytes().to_vec();
+    Some(Box::new(FingerprintBasis { sent, ..FingerprintBasis::default() }))
 }
 
 fn new_claim(owner: Owner, last: u32, claimant: Claimant, attempt: &Attempt, now: Millis) -> Claim {

@@ -39,6 +39,14 @@
 //! | accepted, goes on | same | | | wait, then refuse: in progress |
 //! | accepted, of unknown fate or dead | same | | | refuse: outcome unknown |
 //!
+//! Where a deploy has changed what counts, the fingerprints do not tell; the rules stand in [`same`].
+//!
+//! | request | under another `ignore`, `headers` or `field` | decision |
+//! |---|---|---|
+//! | same bytes | | as for the same fingerprint |
+//! | other bytes | target, type, coding or a header that counts for both is another | refuse: reused |
+//! | other bytes | | refuse: outcome unknown |
+//!
 //! What cannot be read is what another build wrote, in an upgrade or a rollback, or what nobody did. It counts until the
 //! time at the fixed place of its [frame](crate::stored::frame); where no time can be read, until it is released.
 
@@ -50,4 +58,5 @@ pub mod caller;
 pub mod look;
 pub mod outbox;
 pub mod outcome;
+pub mod same;
 pub mod transition;

@@ -23,6 +23,7 @@ use crate::{
     fingerprint::{Fingerprint, fingerprint},
     http::{
         date::{Millis, later_by, rfc3339},
+        fields::Fields,
         target::Target,
     },
     json::{
@@ -101,7 +102,8 @@ pub enum TransitionDecision {
 pub fn fingerprint_of_transition(policy: &Policy, transition: &str, content: &[u8]) -> Fingerprint {
     let json = Some("application/json");
     let target = Target { method: "POST", path_and_query: transition };
-    fingerprint(&target, json, None, &Content::parse(json, None, content), &policy.field, &[])
+    let headers = (&[][..], &Fields::default());
+    fingerprint(&target, json, None, &Content::parse(json, None, content), &policy.field, &[], headers)
 }
 
 /// Decides on a call whose answer is kept already; nothing where that counts no more. `version`: the entity's.

@@ -47,6 +47,21 @@ impl Fields {
         all.filter(|name| OF_ONE_HOP.contains(name) || is_named(name)).collect()
     }
 
+    /// The first field, of those that are wanted, whose value the platform does not give exactly: bytes that are not UTF-8
+    /// come as U+FFFD, so that two values that differ would be one, and be sent on as a third.
+    ///
+    /// ```
+    /// use oncekey::http::fields::Fields;
+    ///
+    /// let fields = Fields::new("a,\u{e9}\nb,Ren\u{fffd}".to_owned());
+    /// assert_eq!(fields.inexact(|_| true), Some("b"));
+    /// assert_eq!(fields.inexact(|name| name == "a"), None);
+    /// ```
+    pub fn inexact(&self, is_wanted: impl Fn(&str) -> bool) -> Option<&str> {
+        let is_inexact = |value: &str| value.contains(char::REPLACEMENT_CHARACTER);
+        self.pairs().find(|(name, value)| is_inexact(value) && is_wanted(name)).map(|(name, _)| name)
+    }
+
     /// What `Content-Length` announces, in bytes.
     pub fn content_length(&self) -> Option<u64> {
         self.get("content-length").and_then(|length| length.parse().ok())
@@ -61,6 +76,9 @@ pub const EXPIRES: &str = "idempotency-expires";
 
 /// `Idempotent-Replayed: true` on a replay.
 pub const REPLAYED: &str = "idempotent-replayed";
+
+/// The scoped key, where the origin gets another.
+pub const SCOPED_KEY: &str = "oncekey-scoped-key";
 
 /// What pages of other origins may read where the origin lets them read anything.
 pub const EXPOSED: &str = "Idempotency-Status, Idempotency-Expires, Idempotent-Replayed, Retry-After";

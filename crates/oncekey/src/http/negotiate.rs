@@ -1,31 +1,54 @@
 //! What a request's head says about the answer it can take: content negotiation, codings, web origins, secrets.
 
+use crate::http::fields::Fields;
+
 /// How a refusal must be worded for the caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Audience {
-    /// An HTML fragment instead of problem details.
-    pub html: bool,
+    /// In what form it reads.
+    pub form: RefusalForm,
     /// The web origin that may read a refusal across origins, one of the policy's `cors`.
     pub allow_origin: Option<String>,
+    /// The scoped key of its request, by which an operator finds what is remembered.
+    pub scoped_key: Option<String>,
 }
 
-/// Whether a caller prefers a refusal as HTML: htmx does, and so does whoever ranks `text/html` above JSON
-/// (RFC 9110 §12.5.1). Equal ranks get problem details.
+/// The form of a refusal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RefusalForm {
+    /// Problem details (RFC 9457).
+    #[default]
+    Problem,
+    /// A piece of HTML, which htmx puts into the page that there is.
+    Fragment,
+    /// A whole page, which a browser shows in the place of the one that there was.
+    Page,
+}
+
+/// The form in which a caller reads a refusal: htmx a fragment; a browser's navigation (Fetch Metadata §2.2), and
+/// whoever ranks `text/html` above JSON (RFC 9110 §12.5.1), a page. Equal ranks get problem details.
 ///
 /// ```
-/// use oncekey::http::negotiate::prefers_html;
+/// use oncekey::http::{fields::Fields, negotiate::{RefusalForm, refusal_form}};
 ///
-/// assert!(prefers_html(Some("text/html, application/json;q=0.9"), None));
-/// assert!(!prefers_html(Some("text/html, application/json"), None));
-/// assert!(prefers_html(Some("application/json"), Some("true")));
+/// let check = |head: &str, expect| assert_eq!(refusal_form(&Fields::new(head.to_owned())), expect);
+/// check("accept,text/html, application/json;q=0.9", RefusalForm::Page);
+/// check("accept,text/html, application/json", RefusalForm::Problem);
+/// check("accept,application/json\nhx-request,true", RefusalForm::Fragment);
 /// ```
-pub fn prefers_html(accept: Option<&str>, hx_request: Option<&str>) -> bool {
-    if hx_request.is_some_and(|value| value.trim() == "true") {
-        return true;
+pub fn refusal_form(fields: &Fields) -> RefusalForm {
+    if fields.get("hx-request").is_some_and(|value| value.trim() == "true") {
+        return RefusalForm::Fragment;
     }
-    let Some(accept) = accept else {
-        return false;
-    };
+    let is_navigation = fields.get("sec-fetch-mode").is_some_and(|mode| mode.trim() == "navigate");
+    if is_navigation || fields.get("accept").is_some_and(ranks_html_first) {
+        RefusalForm::Page
+    } else {
+        RefusalForm::Problem
+    }
+}
+
+fn ranks_html_first(accept: &str) -> bool {
     let html = rank(accept, &["text/html"], "text/*");
     let json = rank(accept, &["application/problem+json", "application/json"], "application/*");
     html > json
@@ -97,10 +120,19 @@ fn is_alias(one: &str, other: &str) -> bool {
     plain(one) == "gzip" && plain(other) == "gzip"
 }
 
-/// Whether the platform can undo a coding.
-pub fn can_decode(coding: &str) -> bool {
-    let coding = coding.trim();
-    coding.eq_ignore_ascii_case("gzip") || coding.eq_ignore_ascii_case("br")
+/// A coding that the platform can undo, by the one name that it knows it by; the label may be in any case
+/// (RFC 9110 §8.4.1), and `x-gzip` is `gzip` (§8.4.1.3).
+///
+/// ```
+/// use oncekey::http::negotiate::known_coding;
+///
+/// assert_eq!(known_coding(" X-GZIP"), Some("gzip"));
+/// assert_eq!(known_coding("gzip, br"), None);
+/// ```
+pub fn known_coding(label: &str) -> Option<&'static str> {
+    [("gzip", "gzip"), ("br", "br"), ("x-gzip", "gzip")]
+        .into_iter()
+        .find_map(|(name, coding)| label.trim().eq_ignore_ascii_case(name).then_some(coding))
 }
 
 /// Whether an answer's `Access-Control-Allow-Origin` lets a page of that web origin read it.
@@ -114,10 +146,13 @@ pub fn lets_origin_read(allow_origin: Option<&str>, origin: Option<&str>) -> boo
 
 #[cfg(test)]
 mod tests {
-    use super::{accepts_coding, lets_origin_read, prefers_html};
+    use super::{Fields, RefusalForm, accepts_coding, lets_origin_read, refusal_form};
 
+    fn check_form(head: &str, expect: RefusalForm) {
+        assert_eq!(refusal_form(&Fields::new(head.to_owned())), expect, "{head}");
+    }
     fn check_html(accept: &str, expect: bool) {
-        assert_eq!(prefers_html(Some(accept), None), expect, "{accept}");
+        check_form(&format!("accept,{accept}"), if expect { RefusalForm::Page } else { RefusalForm::Problem });
     }
     fn check_coding(accept: &str, coding: &str, expect: bool) {
         assert_eq!(accepts_coding(Some(accept), coding), expect, "{accept} / {coding}");
@@ -135,8 +170,15 @@ mod tests {
         check_html("", false);
         check_html("text/html;q=0", false);
         check_html("text/html;q=bad", false);
-        assert!(prefers_html(Some("application/json"), Some("true")));
-        assert!(!prefers_html(None, Some("false")));
+    }
+    #[test]
+    fn who_reads() {
+        check_form("", RefusalForm::Problem);
+        check_form("hx-request,false", RefusalForm::Problem);
+        check_form("hx-request,true\naccept,application/json", RefusalForm::Fragment);
+        check_form("hx-request,true\nsec-fetch-mode,navigate", RefusalForm::Fragment);
+        check_form("sec-fetch-mode,navigate\naccept,*/*", RefusalForm::Page);
+        check_form("sec-fetch-mode,cors\naccept,*/*", RefusalForm::Problem);
     }
     #[test]
     fn codings() {

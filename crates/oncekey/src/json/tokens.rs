@@ -1,5 +1,6 @@
 //! A JSON tokenizer (RFC 8259) that neither recurses nor copies, so that it reads any content in linear time.
 
+use crate::work::count_steps;
 use std::{borrow::Cow, error::Error, fmt, str::Chars};
 
 /// A part of a JSON text, in the order of the text.
@@ -93,6 +94,7 @@ impl Iterator for Characters<'_> {
     type Item = Result<char, LoneSurrogate>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        count_steps(1);
         match self.rest.next()? {
             '\\' => Some(self.escape().ok_or(LoneSurrogate)),
             character => Some(Ok(character)),
@@ -195,6 +197,13 @@ impl<'a> Tokens<'a> {
 
     /// The next token; `Ok(None)` at the end of a complete text.
     pub(crate) fn next(&mut self) -> Result<Option<Token<'a>>, SyntaxError> {
+        let before = self.at;
+        let token = self.next_token();
+        count_steps(self.at - before);
+        token
+    }
+
+    fn next_token(&mut self) -> Result<Option<Token<'a>>, SyntaxError> {
         loop {
             let Some(byte) = self.skip_space() else {
                 return if self.expect == Expect::Nothing { Ok(None) } else { self.fail() };

@@ -2,6 +2,8 @@
 
 use std::{error::Error, fmt, str::FromStr};
 
+use uuid::{Builder, fmt::Hyphenated};
+
 use crate::{
     digest::{LengthPrefixedDigest, is_digest},
     key::{InvalidKey, Key, quote_key, scope::Scope},
@@ -55,9 +57,18 @@ impl ScopedKey {
         &self.0
     }
 
-    /// The value of the header field towards the origin: a structured-field String.
+    /// As a structured-field String.
     pub fn to_header(&self) -> String {
         quote_key(&self.0)
+    }
+
+    /// A UUID made of it, for origins that take no other key: version 8 (RFC 9562 §5.8), bare.
+    pub fn to_uuid(&self) -> String {
+        let mut digest = LengthPrefixedDigest::new("oncekey origin uuid 1");
+        digest.add_part(self.0.as_bytes());
+        let mut text = [0; Hyphenated::LENGTH];
+        let uuid = Builder::from_custom_bytes(digest.finish_half()).into_uuid();
+        uuid.hyphenated().encode_lower(&mut text).to_owned()
     }
 }
 

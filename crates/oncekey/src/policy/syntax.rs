@@ -22,6 +22,8 @@ pub enum TextSyntax {
     FieldName,
     /// The name of a header field that can hold the key.
     KeyHeader,
+    /// The name of a header field (RFC 9110 §5.1).
+    HeaderName,
     /// What identifies a caller: [`Attribute`].
     CallerAttribute,
     /// A web origin as a browser writes it (RFC 6454 §6.2).
@@ -53,6 +55,7 @@ impl TextSyntax {
             TextSyntax::Anything => (true, ""),
             TextSyntax::FieldName => (!text.is_empty(), "a name that is not empty"),
             TextSyntax::KeyHeader => (can_hold_key(text), "the name of a field that is free to hold the key"),
+            TextSyntax::HeaderName => (is_token(text), "the name of a header field"),
             TextSyntax::CallerAttribute => (text.parse::<Attribute>().is_ok(), InvalidAttribute::EXPECTED),
             TextSyntax::WebOrigin => {
                 (is_web_origin(text), "a web origin such as \"https://shop.example\", without a path")

@@ -3,7 +3,7 @@
 use crate::policy::{
     member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
     syntax::TextSyntax,
-    types::{Anonymous, Bind, Keep, Mode, ServerError, StoreFailure, Unanswered},
+    types::{Anonymous, Bind, Keep, Mode, OriginKey, ServerError, StoreFailure, Unanswered},
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -75,7 +75,7 @@ const POLICY: &[MemberRow] = &[
         name: "cors",
         kind: list_of(&ValueKind::Text(TextSyntax::WebOrigin)),
         preset: Some(Preset::List(&[])),
-        about: "list of web origins whose pages may read the gate's own refusals",
+        about: "list of web origins whose pages may read the gate's own answers",
         ..ROW
     },
     MemberRow {
@@ -92,6 +92,14 @@ const POLICY: &[MemberRow] = &[
         preset: Some(Preset::Text(Anonymous::Uuid.word())),
         about: "a caller with nothing of the scope: `\"uuid\"` (a key has to be a UUID of version 4 or 7), `\"refuse\"` \
                 (no key is taken)",
+        ..ROW
+    },
+    MemberRow {
+        name: "origin_key",
+        kind: ValueKind::Word(OriginKey::WORDS),
+        preset: Some(Preset::Text(OriginKey::Scoped.word())),
+        about: "the key that the origin gets: `\"scoped\"`, `\"uuid\"` (made of the scoped key), `\"original\"` (the \
+                client's, and the scoped one in `Oncekey-Scoped-Key`)",
         ..ROW
     },
     MemberRow {
@@ -177,6 +185,20 @@ const ROUTE: &[MemberRow] = &[
         kind: list_of(&ValueKind::Text(TextSyntax::Ignored)),
         preset: Some(Preset::List(&[])),
         about: "list of JSON pointers and names of form fields that are left out of the fingerprint",
+        ..ROW
+    },
+    MemberRow {
+        name: "headers",
+        kind: list_of(&ValueKind::Text(TextSyntax::HeaderName)),
+        preset: Some(Preset::List(&[
+            Preset::Text("content-range"),
+            Preset::Text("if-match"),
+            Preset::Text("soapaction"),
+            Preset::Text("upload-offset"),
+            Preset::Text("x-amz-target"),
+            Preset::Text("x-http-method-override"),
+        ])),
+        about: "list of names of request header fields that are part of the fingerprint: they say what is to be done",
         ..ROW
     },
     MemberRow {

@@ -10,8 +10,8 @@ use crate::{
         member::ObjectShape,
         path_pattern::PathPattern,
         types::{
-            Anonymous, Bind, Keep, Machine, Mode, Policy, Queue, Route, ServerError, StoreFailure, Transition,
-            Unanswered,
+            Anonymous, Bind, Keep, Machine, Mode, OriginKey, Policy, Queue, Route, ServerError, StoreFailure,
+            Transition, Unanswered,
         },
         value::PolicyValue,
     },
@@ -29,6 +29,7 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         bind: Bind::of_word(policy.at("bind").text()),
         anonymous: Anonymous::of_word(policy.at("anonymous").text()),
         cors: read_texts(policy.at("cors")),
+        origin_key: OriginKey::of_word(policy.at("origin_key").text()),
         routes: policy.at("routes").elements().iter().map(read_route).collect(),
         queues: policy.at("queues").members().iter().map(|(name, queue)| read_queue(name, queue)).collect(),
         machines: policy.at("machines").members().iter().map(|(name, machine)| read_machine(name, machine)).collect(),
@@ -46,6 +47,7 @@ pub(super) fn show_policy_member(policy: &Policy, name: &str) -> Option<PolicyVa
         "bind" => policy.bind.word().into(),
         "anonymous" => policy.anonymous.word().into(),
         "cors" => show_texts(&policy.cors),
+        "origin_key" => policy.origin_key.word().into(),
         "routes" => PolicyValue::List(policy.routes.iter().map(show_route).collect()),
         _ => return None,
     })
@@ -66,6 +68,7 @@ fn read_route(route: &PolicyValue) -> Route {
         wait: read_seconds(route.at("wait")),
         retention: read_seconds(route.at("retention")),
         ignore: route.at("ignore").elements().iter().filter_map(|text| Ignore::parse(text.text())).collect(),
+        headers: read_texts(route.at("headers")),
         mode,
     }
 }
@@ -87,6 +90,7 @@ fn show_route_member(route: &Route, name: &str) -> Option<PolicyValue> {
         ("wait", _) => PolicyValue::Whole(route.wait.into()),
         ("retention", _) => PolicyValue::Whole(route.retention.into()),
         ("ignore", _) => PolicyValue::List(route.ignore.iter().map(show_ignored).collect()),
+        ("headers", _) => show_texts(&route.headers),
         ("mode", Mode::Proxy) => Mode::PROXY.into(),
         ("mode", Mode::Accept) => Mode::ACCEPT.into(),
         ("mode", Mode::Batch { .. }) => Mode::BATCH.into(),

@@ -40,12 +40,25 @@ pub struct Policy {
     pub anonymous: Anonymous,
     /// Web origins (RFC 6454 §6.2) to which the gate opens its own answers.
     pub cors: Vec<String>,
+    /// In which form the origin gets the key.
+    pub origin_key: OriginKey,
     /// The first that matches decides.
     pub routes: Vec<Route>,
     /// By name.
     pub queues: Vec<Queue>,
     /// By name.
     pub machines: Vec<Machine>,
+}
+
+/// In which form the origin gets the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OriginKey {
+    /// The scoped key.
+    Scoped,
+    /// A UUID made of it.
+    Uuid,
+    /// The client's own, with the scoped one beside it.
+    Original,
 }
 
 /// What happens to a request with a key while the objects cannot be reached.
@@ -100,6 +113,8 @@ pub struct Route {
     pub retention: u32,
     /// Left out of the fingerprint.
     pub ignore: Vec<Ignore>,
+    /// Names of the header fields that are part of the fingerprint.
+    pub headers: Vec<String>,
     /// What is done with a request.
     pub mode: Mode,
 }
@@ -247,6 +262,7 @@ macro_rules! words {
     };
 }
 
+words!(OriginKey { Scoped = "scoped", Uuid = "uuid", Original = "original" });
 words!(StoreFailure { Closed = "closed", Open = "open" });
 words!(Bind { Inside = "inside", Apart = "apart" });
 words!(Anonymous { Uuid = "uuid", Refuse = "refuse" });

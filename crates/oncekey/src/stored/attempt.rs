@@ -6,11 +6,13 @@ use crate::{
     content::{Content, ignore::Ignore},
     fingerprint::{Fingerprint, fingerprint},
     http::{
+        fields::{Fields, SCOPED_KEY},
         percent::{decode_segment as unescape, escape},
         target::Target,
     },
     key::{caller::CallerDigest, scoped::ScopedKey},
-    policy::{Keep, Policy, Queue, Route, ServerError, Unanswered},
+    policy::{Keep, OriginKey, Policy, Queue, Route, ServerError, Unanswered},
+    stored::basis::basis_digests,
 };
 
 /// One transmission of an intent, on a route.
@@ -27,6 +29,8 @@ pub struct Attempt {
     /// Who sends it, where the key does not name its object for one caller alone; empty for an anonymous caller. It is
     /// no part of the attempt's text and is stored with the claim.
     pub callers: Option<Vec<CallerDigest>>,
+    /// What the fingerprint was made of. It is no part of the attempt's text either and is stored with the claim.
+    pub basis: Option<Box<str>>,
 }
 
 /// A route's rules, as far as the object needs them.
@@ -92,11 +96,43 @@ impl Attempt {
         ignore: &[Ignore],
         terms: Terms,
     ) -> Self {
+        let headers = (&[][..], &Fields::default());
+        Self::of_item(policy, scoped_key, path_and_query, content, (ignore, &[]), headers, terms)
+    }
+
+    /// The same of an item, whose key stands at `key_place`, and which has the headers of its batch.
+    pub(crate) fn of_item(
+        policy: &Policy,
+        scoped_key: ScopedKey,
+        path_and_query: &str,
+        content: &[u8],
+        (ignore, key_place): (&[Ignore], &[Ignore]),
+        headers: (&[String], &Fields),
+        terms: Terms,
+    ) -> Self {
         let json = Some("application/json");
-        let target = Target { method: "POST", path_and_query };
+        let (target, field) = (Target { method: "POST", path_and_query }, &policy.field);
         let content = Content::parse(json, None, content);
-        let fingerprint = fingerprint(&target, json, None, &content, &policy.field, ignore);
-        Self { scoped_key, fingerprint, terms, header: policy.header.clone(), callers: None }
+        let left_out = [ignore, key_place].concat();
+        let fingerprint = fingerprint(&target, json, None, &content, field, &left_out, headers);
+        let basis = basis_digests(&target, json, None, &content, field, ignore, headers).into();
+        Self { scoped_key, fingerprint, terms, header: policy.header.clone(), callers: None, basis: Some(basis) }
+    }
+}
+
+impl Attempt {
+    /// The lines that tell the origin the key in this form: names and values in the place of the request's. `own`: the
+    /// request has a line of the client's; where it has none, the gate made it, and there is no other key.
+    ///
+    /// `"original"` is for origins that verify a signature over the client's line.
+    pub fn key_lines(&self, form: OriginKey, own: bool) -> Vec<(&str, String)> {
+        let scoped = self.scoped_key.to_header();
+        match form {
+            OriginKey::Scoped => vec![(&self.header, scoped)],
+            OriginKey::Uuid => vec![(&self.header, self.scoped_key.to_uuid())],
+            OriginKey::Original if own => vec![(SCOPED_KEY, scoped)],
+            OriginKey::Original => vec![(&self.header, scoped.clone()), (SCOPED_KEY, scoped)],
+        }
     }
 }
 
@@ -192,6 +228,7 @@ impl Attempt {
             },
             header: unescape(words.next()?)?,
             callers: None,
+            basis: None,
         })
     }
 }

@@ -12,6 +12,7 @@
 //! | [`codec`] | which version is written, which are read | all above |
 
 pub mod attempt;
+pub mod basis;
 pub mod codec;
 pub mod entity;
 pub mod frame;

@@ -71,8 +71,9 @@ pub struct Claimant {
     pub extensions: Vec<Extension>,
 }
 
-/// The policy's part in a fingerprint, so that the same bytes are known again under another policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The policy's part in a fingerprint, so that the same bytes are known again under another policy. This build writes
+/// digests alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FingerprintBasis {
     /// What was left out: JSON pointers and names of form fields.
     pub ignore: Vec<String>,
@@ -80,7 +81,7 @@ pub struct FingerprintBasis {
     pub headers: Vec<String>,
     /// The field of the content that held the key.
     pub field: String,
-    /// A digest of the request as sent.
+    /// What [`basis_digests`](crate::stored::basis::basis_digests) gives.
     pub sent: Vec<u8>,
 }
 

@@ -451,6 +451,7 @@ impl AttemptBody<'_> {
             },
             header: self.header.to_owned(),
             callers: None,
+            basis: None,
         })
     }
 }

@@ -1,12 +1,7 @@
 //! The canonical form of content, and the key that content holds.
 use crate::cases::{cases, name, text, texts};
 use oncekey::{
-    content::{
-        Content, choose_key,
-        ignore::Ignore,
-        json::{DEEPEST, WIDEST},
-        may_hold_key,
-    },
+    content::{Content, MOST_PARTS, choose_key, ignore::Ignore, json::DEEPEST, may_hold_key},
     key::{InvalidKey, Key},
 };
 use proptest::collection::vec;
@@ -143,10 +138,78 @@ fn wide_content_has_a_key_and_no_canonical_form() {
         format!("{{{}}}", members.join(","))
     };
     // The object itself counts.
-    check_reach(&members(WIDEST - 1), true);
-    check_reach(&members(WIDEST), false);
-    check_reach(&format!("[{}0]", "{},".repeat(WIDEST + 1)), false);
+    check_reach(&members(MOST_PARTS - 1), true);
+    check_reach(&members(MOST_PARTS), false);
+    check_reach(&format!("[{}0]", "{},".repeat(MOST_PARTS + 1)), false);
     check_reach(&format!("[{}0]", "0,".repeat(1_000_000)), true);
+}
+
+/// Pieces that the canonical form of so many pairs or parts is written in: one by one, or all at once as sent.
+fn check_pieces(content_type: &str, content: &str, key: Option<&str>, expect: usize) {
+    let parsed = Content::parse(Some(content_type), None, content.as_bytes());
+    let mut pieces = 0;
+    parsed.write_canonical(FIELD, &[], &mut |_| pieces += 1);
+    assert_eq!(pieces, expect, "{content_type}");
+    let held = parsed.key(FIELD).unwrap();
+    assert_eq!(held.as_ref().map(Key::as_str), key, "{content_type}");
+}
+
+#[test]
+fn wide_forms_have_a_key_and_are_not_put_in_order() {
+    let form = |pairs: usize| "b=1&a&".repeat(pairs / 2);
+    check_pieces(FORM, &form(MOST_PARTS), None, 1 + 4 * MOST_PARTS);
+    check_pieces(FORM, &format!("{}idempotency_key=k", form(MOST_PARTS)), Some("k"), 2);
+    check_pieces(FORM, &form(5_000_000), None, 2);
+    let part =
+        |name: &str, text: &str| format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+    let multipart =
+        |parts: usize, last: &str| [part("a", "1").repeat(parts), last.to_owned(), "--b--".to_owned()].concat();
+    check_pieces(MULTIPART, &multipart(MOST_PARTS, ""), None, 1 + MOST_PARTS * 9);
+    check_pieces(MULTIPART, &multipart(MOST_PARTS, &part(FIELD, "k")), Some("k"), 2);
+    let twice = multipart(MOST_PARTS, &[part(FIELD, "k"), part(FIELD, "k")].concat());
+    let held = Content::parse(Some(MULTIPART), None, twice.as_bytes()).key(FIELD);
+    assert_eq!(held, Err(InvalidKey::Repeated));
+}
+
+/// Two contents of multipart types that are no forms, by their boundaries and contents.
+fn check_parts(one: (&str, &str), other: (&str, &str), is_same: bool) {
+    let of = |(boundary, content): (&str, &str)| {
+        let content = content.replace("\n", "\r\n");
+        write(&format!("multipart/related; boundary={boundary}"), content.as_bytes(), &[])
+    };
+    assert_eq!(of(one) == of(other), is_same, "{one:?} {other:?}");
+}
+
+#[test]
+fn parts_are_compared_in_order_without_their_boundary() {
+    let first = ("x", "--x\nContent-Type: text/plain\n\none\n--x\n\ntwo\n--x--\n");
+    check_parts(first, ("yy", "--yy\nContent-Type: text/plain\n\none\n--yy\n\ntwo\n--yy--"), true);
+    for other in [
+        "--x\n\ntwo\n--x\nContent-Type: text/plain\n\none\n--x--",
+        "--x\nContent-Type: text/html\n\none\n--x\n\ntwo\n--x--",
+        "--x\nContent-Type: text/plain\n\none\n--x\n\ntwo.\n--x--",
+        "--x\nContent-Type: text/plain\n\none\n--x--",
+        "--x\nContent-Type: text/plain\nX: 1\n\none\n--x\n\ntwo\n--x--",
+        "--x\nContent-Type: text/plain\n\none\n--x\n\ntwo\n",
+    ] {
+        check_parts(first, ("x", other), false);
+    }
+    // Cut off, it is bytes.
+    check_parts(("x", "--x\n\none\n"), ("y", "--y\n\none\n"), false);
+    let nested = |outer: &str, inner: &str, text: &str| {
+        format!(
+            "--{outer}\nContent-Type: multipart/mixed; boundary={inner}\nX: 1\n\n--{inner}\n\n{text}\n--{inner}--\n--{outer}--"
+        )
+    };
+    let one = nested("a", "b", "one");
+    check_parts(("a", &one), ("c", &nested("c", "d", "one")), true);
+    check_parts(("a", &one), ("c", &nested("c", "d", "two")), false);
+    let deep = (0..20).fold("end".to_owned(), |text, depth| nested("a", &format!("a{depth}"), &text));
+    check_parts(("a", &deep), ("a", &deep), true);
+    let part = "--x\n\n\n";
+    let wide = |count: usize, boundary: &str| (part.repeat(count) + "--x--").replace('x', boundary);
+    check_parts(("x", &wide(MOST_PARTS, "x")), ("y", &wide(MOST_PARTS, "y")), true);
+    check_parts(("x", &wide(MOST_PARTS + 1, "x")), ("y", &wide(MOST_PARTS + 1, "y")), false);
 }
 
 #[test]

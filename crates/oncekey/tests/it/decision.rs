@@ -53,6 +53,7 @@ fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
         terms: terms(unanswered, wait),
         header: "Idempotency-Key".to_owned(),
         callers: None,
+        basis: None,
     }
 }
 

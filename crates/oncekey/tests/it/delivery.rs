@@ -48,6 +48,7 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         terms,
         header: "Idempotency-Key".to_owned(),
         callers: None,
+        basis: None,
     }
 }
 

@@ -3,7 +3,7 @@ use crate::cases::{cases, name, text, texts};
 use oncekey::{
     content::{Content, ignore::Ignore},
     fingerprint::{Fingerprint, InvalidFingerprint, fingerprint},
-    http::target::Target,
+    http::{fields::Fields, target::Target},
     key::{Key, scope::Scope, scoped::ScopedKey},
 };
 
@@ -15,7 +15,7 @@ type Request<'a> = (&'a str, &'a str, Option<&'a str>, Option<&'a str>, &'a str)
 fn print((method, target, content_type, coding, content): Request, ignore: &[Ignore]) -> Fingerprint {
     let target = Target { method, path_and_query: target };
     let content = Content::parse(content_type, coding, content.as_bytes());
-    fingerprint(&target, content_type, coding, &content, "idempotency_key", ignore)
+    fingerprint(&target, content_type, coding, &content, "idempotency_key", ignore, (&[], &Fields::default()))
 }
 
 #[test]
@@ -81,6 +81,25 @@ fn what_does_not_count() {
     for (index, other) in same.iter().enumerate() {
         assert_eq!(print(*other, &[]), print(base, &[]), "{index}");
     }
+}
+
+#[test]
+fn headers_that_say_what_is_to_be_done_count() {
+    let of = |names: &[&str], pairs: &str| {
+        let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+        let target = Target { method: "POST", path_and_query: "/" };
+        let content = Content::parse(None, None, b"a");
+        fingerprint(&target, None, None, &content, "key", &[], (&names, &Fields::new(pairs.to_owned())))
+    };
+    let none = of(&[], "");
+    let names = ["If-Match", "x-amz-target"];
+    assert_eq!(of(&names, "x-other,1"), none);
+    assert_eq!(of(&[], "if-match,1"), none);
+    let first = of(&names, "if-match,1");
+    for other in ["", "if-match,2", "if-match,", "x-amz-target,1", "if-match,1\nx-amz-target,1"] {
+        assert_ne!(of(&names, other), first, "{other}");
+    }
+    assert_eq!(of(&["x-amz-target", "if-match", "IF-MATCH"], "x-a,1\nif-match,1"), first);
 }
 
 #[test]

@@ -384,7 +384,8 @@ fn stored_records() {
 fn the_rest_of_a_head() {
     check("head", |bytes, _| {
         let value = text(bytes);
-        let _ = (negotiate::prefers_html(Some(&value), None), negotiate::accepts_coding(Some(&value), "gzip"));
+        let _ = negotiate::refusal_form(&Fields::new(["accept,", &value].concat()));
+        let _ = negotiate::accepts_coding(Some(&value), "gzip");
         let _ = (
             negotiate::lets_origin_read(Some(&value), Some("https://a.example")),
             credentials::is_secret(&value, "secret"),

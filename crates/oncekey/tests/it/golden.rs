@@ -88,6 +88,7 @@ fn attempt(unanswered: Unanswered) -> Attempt {
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
+        basis: None,
     }
 }
 

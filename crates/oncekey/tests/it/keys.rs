@@ -301,3 +301,12 @@ proptest! {
         assert_eq!(Key::from_header(&format!(" {};a=\"x, y\" ", quote_key(&value))), Ok(key));
     }
 }
+
+#[test]
+fn the_uuid_of_a_scoped_key_is_always_the_same() {
+    let of = |letter: &str| letter.repeat(43).parse::<ScopedKey>().unwrap().to_uuid();
+    assert_eq!(of("A"), "567ebbd8-3021-8580-8049-6398d1233cb7");
+    let uuid = uuid::Uuid::try_parse(&of("A")).unwrap();
+    assert_eq!((uuid.get_version_num(), uuid.get_variant()), (8, uuid::Variant::RFC4122));
+    assert_ne!(of("A"), of("E"));
+}

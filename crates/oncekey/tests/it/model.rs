@@ -362,6 +362,7 @@ impl Gate {
                     terms,
                     header: "Idempotency-Key".to_owned(),
                     callers: None,
+                    basis: None,
                 };
                 self.attempt(attempt, false);
             }

@@ -65,6 +65,7 @@ fn the_published_default() {
         "cors": [],
         "bind": "inside",
         "anonymous": "uuid",
+        "origin_key": "scoped",
         "routes": [{
             "path": "/*",
             "methods": ["POST", "PATCH"],
@@ -77,6 +78,7 @@ fn the_published_default() {
             "wait": 0,
             "retention": 86400,
             "ignore": [],
+            "headers": ["content-range", "if-match", "soapaction", "upload-offset", "x-amz-target", "x-http-method-override"],
             "mode": "proxy",
         }],
     });

@@ -185,6 +185,7 @@ impl World {
             terms: self.terms.clone(),
             header: "Idempotency-Key".to_owned(),
             callers: None,
+            basis: None,
         }
     }
 

@@ -12,7 +12,7 @@ use oncekey::{
     http::{
         fields::{Fields, STATUS, is_internal},
         lines::HeaderLines,
-        negotiate::Audience,
+        negotiate::{Audience, RefusalForm},
     },
     key::{InvalidKey, caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
@@ -41,11 +41,16 @@ fn values<'a>(lines: &'a [(String, String)], name: &str) -> Vec<&'a str> {
 /// Refusal, status, code, title, word, Retry-After, the origin's status.
 type Row = (Refusal, u16, &'static str, &'static str, &'static str, Option<&'static str>, Option<u16>);
 
+fn header_invalid() -> Refusal {
+    Refusal::HeaderInvalid { name: "x-a".to_owned() }
+}
+
 fn rows() -> Vec<Row> {
     let invalid = "Idempotency-Key is invalid";
     let unknown = "The outcome is unknown";
     vec![
         (Refusal::KeyMissing, 400, "key_missing", "Idempotency-Key is missing", "refused", None, None),
+        (header_invalid(), 400, "header_invalid", "A header field is not UTF-8", "refused", None, None),
         (Refusal::CallerInvalid, 400, "caller_invalid", "The caller cannot be told", "refused", None, None),
         (Refusal::CallerUnverified, 401, "caller_unverified", "The caller is not verified", "refused", None, None),
         (
@@ -197,7 +202,11 @@ fn check((refusal, status, code, title, word, retry_after, origin): Row) {
     assert_eq!(values(&head, "retry-after"), retry_after.into_iter().collect::<Vec<_>>(), "{code}");
     assert!(values(&head, "access-control-allow-origin").is_empty());
 
-    let audience = Audience { html: true, allow_origin: Some("https://shop.example".to_owned()) };
+    let audience = Audience {
+        form: RefusalForm::Page,
+        allow_origin: Some("https://shop.example".to_owned()),
+        ..Audience::default()
+    };
     let page = refusal.render(&audience, None);
     assert_eq!(page.status, status);
     for fact in [code, title, &status.to_string()] {
@@ -289,7 +298,7 @@ fn the_gates_own_answers_byte_for_byte() {
 
 #[test]
 fn the_fragment_is_escaped() {
-    let audience = Audience { html: true, allow_origin: None };
+    let audience = Audience { form: RefusalForm::Page, ..Audience::default() };
     let page = Refusal::StateConflict { state: SHARP.to_owned() }.render(&audience, None);
     assert!(page.content.contains("&lt;script&gt;&quot;&amp;&#39;\\"), "{}", page.content);
     assert!(page.content.starts_with('<') && page.content.ends_with('>'));
@@ -380,7 +389,7 @@ fn what_connection_names_is_not_kept() {
 #[test]
 fn what_is_sent_of_a_head() {
     let head = keep(201, "location,/orders/1\nset-cookie,a=1\nset-cookie,b=2\naccess-control-allow-origin,*");
-    let sent = lines(head.lines_to_send(StatusWord::Replayed, Some(784_111_777_000)));
+    let sent = lines(head.lines_to_send(StatusWord::Replayed, Some(784_111_777_000), false));
     assert_eq!(values(&sent, "location"), ["/orders/1"]);
     assert_eq!(values(&sent, "set-cookie"), ["a=1", "b=2"]);
     assert_eq!(values(&sent, "idempotency-status"), ["replayed"]);
@@ -388,7 +397,7 @@ fn what_is_sent_of_a_head() {
     assert_eq!(values(&sent, "idempotency-expires"), ["Sun, 06 Nov 1994 08:49:37 GMT"]);
     assert!(values(&sent, "access-control-expose-headers")[0].contains("Idempotency-Status"));
 
-    let first = lines(keep(201, "location,/orders/1").lines_to_send(StatusWord::Executed, None));
+    let first = lines(keep(201, "location,/orders/1").lines_to_send(StatusWord::Executed, None, false));
     assert_eq!(values(&first, "idempotency-status"), ["executed"]);
     assert!(values(&first, "idempotent-replayed").is_empty());
     assert!(values(&first, "idempotency-expires").is_empty());
@@ -455,6 +464,7 @@ fn attempt() -> Attempt {
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
+        basis: None,
     }
 }
 
@@ -501,8 +511,8 @@ fn errands() {
 #[test]
 fn what_earlier_builds_say_to_an_errand_that_they_do_not_know() {
     let check = |refusal: Refusal, expect: bool| {
-        for html in [false, true] {
-            let said = refusal.render(&Audience { html, allow_origin: None }, None);
+        for form in [RefusalForm::Problem, RefusalForm::Fragment, RefusalForm::Page] {
+            let said = refusal.render(&Audience { form, ..Audience::default() }, None);
             let line = (STATUS.to_owned(), refusal.status_word().as_str().to_owned());
             let status = said.status;
             assert!(lines(said.lines).contains(&line));
@@ -595,6 +605,6 @@ proptest! {
     fn any_text_makes_a_head(pairs in any::<String>()) {
         let head = keep(200, &pairs);
         assert!(head.lines.is_empty() || head.lines.ends_with('\n'));
-        let _ = lines(head.lines_to_send(StatusWord::Replayed, None));
+        let _ = lines(head.lines_to_send(StatusWord::Replayed, None, false));
     }
 }

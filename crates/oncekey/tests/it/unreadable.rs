@@ -43,6 +43,7 @@ fn attempt(print: &str, unanswered: Unanswered) -> Attempt {
         terms,
         header: "Idempotency-Key".to_owned(),
         callers: Some(vec![CallerDigest(vec![1; 8])]),
+        basis: None,
     }
 }
 

@@ -172,6 +172,7 @@ fn attempt_of(content: usize, caller: usize, terms: Terms) -> Attempt {
         terms,
         header: "Idempotency-Key".to_owned(),
         callers: callers(caller),
+        basis: None,
     }
 }
 

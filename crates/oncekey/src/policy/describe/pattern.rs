@@ -30,6 +30,7 @@ pub(super) fn text_schema(syntax: TextSyntax) -> Vec<(&'static str, PolicyValue)
         TextSyntax::KeyHeader => {
             vec![pattern(&format!("^{OF_TOKEN}+$")), not("pattern", taken_header().as_str().into())]
         }
+        TextSyntax::HeaderName => vec![pattern(&format!("^{OF_TOKEN}+$"))],
         TextSyntax::CallerAttribute => vec![pattern(&format!("^(?:header|cookie):{OF_TOKEN}+$"))],
         TextSyntax::WebOrigin => vec![
             pattern(&format!("^[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\\[(?:{})\\])(?::{PORT})?$", ipv6())),
@@ -96,6 +97,7 @@ pub(super) fn text_type(syntax: TextSyntax) -> &'static str {
         TextSyntax::Anything
         | TextSyntax::FieldName
         | TextSyntax::KeyHeader
+        | TextSyntax::HeaderName
         | TextSyntax::Method
         | TextSyntax::Ignored
         | TextSyntax::Segment

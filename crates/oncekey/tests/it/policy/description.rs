@@ -30,6 +30,7 @@ fn texts(syntax: TextSyntax) -> ([&'static str; 2], Option<&'static str>) {
         TextSyntax::ProbePath => (["/a/{key}", "/a?key={key}"], Some("/a")),
         TextSyntax::Pointer => (["/a", "/b~1c/0"], Some("a")),
         TextSyntax::PointerOrWhole => (["", "/a"], Some("a")),
+        TextSyntax::HeaderName => (["If-Match", "x-amz-target"], Some("a b")),
         TextSyntax::Ignored => (["/a/b", "csrf"], Some("/~")),
         TextSyntax::Segment => (["a", "b"], Some("a/b")),
     }
