@@ -174,11 +174,12 @@ describe("a transition that comes again", () => {
       told(await call("keyed", "pause", { key: first.toUpperCase() }), "paused", true);
       told(await call("keyed", "pause", { key: second }), "paused", false);
     }
+    // An effect that is under way when the gate dies would be of unknown fate.
+    await become("keyed", "delivered 201", "delivered 201");
     await world.gate.kill("both");
     await world.gate.start();
     told(await call("keyed", "pause", { key: first }), "paused", true);
     assert.deepEqual(await state("keyed"), ["active", 2]);
-    await become("keyed", "delivered 201", "delivered 201");
     assert.deepEqual(await ran("keyed"), [1, 1]);
     told(await call("keyed", "pause", { key: `"${randomUUID()}"` }), "paused", true);
   });
