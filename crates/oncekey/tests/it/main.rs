@@ -19,6 +19,7 @@ mod cases;
 mod coding;
 mod decision;
 mod delivery;
+mod errand;
 mod fingerprint;
 mod fuzz;
 mod golden;
