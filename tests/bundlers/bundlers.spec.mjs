@@ -115,3 +115,23 @@ describe("bundlers", { timeout: 300_000 }, () => {
       assert.equal(run.status, 0, run.stdout + run.stderr);
     });
 });
+
+for (const entry of ["oncekey.js", "external.js"])
+  test(`on a server ${entry} is imported, does nothing, and sends with a fresh key`, async () => {
+    const module = join(process.env.ONCEKEY_NPM ?? "", entry);
+    const code = `
+      const { createServer } = await import("node:http");
+      const keys = [];
+      const server = createServer((request, response) => (keys.push(request.headers["idempotency-key"]), response.end("{}"))).listen(0);
+      const { start, send, renew, watch } = await import(${JSON.stringify(`file://${module}`)});
+      await Promise.all([start({ field: "k" }), renew(), watch()]);
+      for (const method of ["POST", "GET"]) await send("http://127.0.0.1:" + server.address().port, { method });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      server.close();
+      console.log(JSON.stringify(keys));`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+    assert.equal(status, 0, stderr);
+    const [key, none] = JSON.parse(stdout);
+    assert.match(key, /^"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}"$/);
+    assert.equal(none, null);
+  });

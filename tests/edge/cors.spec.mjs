@@ -17,7 +17,7 @@ before(async () => {
   world = await World.start({
     cors: [PAGE],
     routes: [
-      { path: "/accept/*", mode: "accept" },
+      { path: "/accept/*", mode: "accept", unanswered: "hold" },
       { path: "/batch/*", mode: "batch", items: "/items", item_key: "/idempotency_key", item_path: "/item" },
       { path: "/*" },
     ],

@@ -17,7 +17,7 @@ const kind = (form, tests) =>
       world = await World.start({
         origin_key: form,
         routes: [
-          { path: "/accept/*", mode: "accept" },
+          { path: "/accept/*", mode: "accept", unanswered: "hold" },
           { path: "/batch/*", mode: "batch", items: "/items", item_key: "/id", item_path: "/item" },
           { path: "/probe/*", unanswered: { probe: "/lookup/{key}" } },
           { path: "/*" },

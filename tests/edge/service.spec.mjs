@@ -224,11 +224,28 @@ describe("release", { concurrency: 4 }, () => {
   }
 });
 
-test("the browser module is a script", async () => {
-  const answer = await world.send({ method: "GET", path: "/.oncekey/oncekey.js" });
-  assert.deepEqual([answer.status, answer.whole], [200, true]);
-  assert.match(answer.one("content-type") ?? "", /^text\/javascript/);
-  assert.match(answer.plain.toString(), /export\s*\{/);
+for (const [name, code] of /** @type {const} */ ([["oncekey", /export\s*\{/], ["bootstrap", /oncekey\.early/]]))
+  test(`${name}.js is a script, known again by its tag, and has an address that never changes`, async () => {
+    const get = (/** @type {string} */ path, /** @type {Lines} */ lines = []) => world.send({ method: "GET", path, lines });
+    const answer = await get(`/.oncekey/${name}.js`);
+    assert.deepEqual([answer.status, answer.whole], [200, true]);
+    assert.match(answer.one("content-type") ?? "", /^text\/javascript/);
+    assert.match(answer.plain.toString(), code);
+    const tag = answer.one("etag") ?? "";
+    const again = await get(`/.oncekey/${name}.js`, [["If-None-Match", `"other", W/${tag}`]]);
+    assert.deepEqual([again.status, again.one("etag"), again.content.length], [304, tag, 0]);
+    const own = answer.one("content-location") ?? "";
+    assert.equal(own, `/.oncekey/${name}.${tag.slice(1, -1)}.js`);
+    const kept = await get(own);
+    assert.deepEqual([kept.status, kept.one("cache-control"), kept.plain.equals(answer.plain)], [200, "public, max-age=31536000, immutable", true]);
+    assert.equal((await get(own.replace("-", "-0"))).status, 404);
+    assert.equal((await world.send({ path: own })).status, 405);
+  });
+
+test("health: an object answers", async () => {
+  const answer = await world.send({ method: "GET", path: "/.oncekey/health" });
+  assert.deepEqual([answer.status, answer.json.healthy, answer.one("cache-control")], [200, true, "no-store"]);
+  assert.equal((await world.send({ path: "/.oncekey/health" })).status, 405);
 });
 
 describe("refusals as HTML", { concurrency: 4 }, () => {

@@ -37,7 +37,14 @@ use std::{
 };
 
 use js_sys::{Array, Promise};
-use oncekey::{answer::refusal::Refusal, http::fields::Fields, policy::Policy};
+use oncekey::{
+    answer::{own::GateAnswer, refusal::Refusal},
+    http::{
+        fields::Fields,
+        target::{HEALTH_PATH, split_url},
+    },
+    policy::Policy,
+};
 use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
 use web_sys::{Request, Response};
 use worker::Env;
@@ -53,18 +60,21 @@ use crate::{
     },
 };
 
-/// Answers a request at the front. `page_module`: the text of the browser module. Once the caller has gone, which `gone`
+/// Answers a request at the front. `scripts`: the texts of the browser module and of its bootstrap. Once the caller has gone, which `gone`
 /// tells, nothing is held for it.
 #[wasm_bindgen(js_name = fetchFront)]
-pub async fn fetch_front(request: Request, env: Env, page_module: JsValue, gone: Promise) -> Result<Response, JsValue> {
+pub async fn fetch_front(request: Request, env: Env, scripts: Array, gone: Promise) -> Result<Response, JsValue> {
     let gate = match Gate::of(&env) {
         Ok(gate) => gate,
         Err(Misconfigured(refusal)) => {
+            if split_url(&request.url()).path == HEALTH_PATH {
+                return Ok(message::own_response(GateAnswer::health(false))?);
+            }
             let audience = refusal::audience_of(&Policy::default(), &fields(&request));
             return Ok(message::own_response(refusal.render(&audience, None))?);
         }
     };
-    let fetched = unless_gone(&gone, front::fetch(&gate, &request, &page_module, &gone)).await;
+    let fetched = unless_gone(&gone, front::fetch(&gate, &request, &scripts, &gone)).await;
     Ok(fetched.ok_or(JsValue::UNDEFINED)??)
 }
 

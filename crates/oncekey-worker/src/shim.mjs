@@ -3,6 +3,7 @@
 // the wasm cannot leak it, and put a fresh wasm in the place of one that has trapped. It holds no rules.
 import { DurableObject } from "cloudflare:workers";
 import * as gate from "./gate.js";
+import bootstrap from "./bootstrap.txt";
 import page from "./oncekey.txt";
 import { onTrapped, pending } from "./trap.mjs";
 
@@ -121,7 +122,7 @@ export default {
    * @param {{ waitUntil(promise: Promise<unknown>): void }} [ctx]
    */
   async fetch(request, env, ctx) {
-    const answer = guarded(() => gate.fetchFront(request, env, page, gone(request)));
+    const answer = guarded(() => gate.fetchFront(request, env, [page, bootstrap], gone(request)));
     // A runtime that does not tell of callers that go lets it come to its end all the same.
     ctx?.waitUntil(answer.catch(() => {}));
     try {

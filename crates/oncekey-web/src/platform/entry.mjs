@@ -74,6 +74,8 @@ function boot() {
   };
 }
 
+// Nobody else waits for it there.
+if (!globalThis.document) compiled.catch(() => {});
 /** One instance a page, however many copies are loaded. @type {ReturnType<typeof boot>} */
 const page = (/** @type {any} */ (globalThis)[Symbol.for("oncekey")] ??= globalThis.document ? boot() : inert);
 export const { start, send, renew, watch } = page;

@@ -5,7 +5,7 @@ import { hear } from "./wasm.mjs";
 
 /** The document is there, and htmx has been told its options. */
 export const parsed = new Promise((done) => {
-  if (document.readyState == "complete") done(0);
+  if (!globalThis.document || document.readyState == "complete") done(0);
   else for (const name of ["DOMContentLoaded", "load"]) addEventListener(name, done);
 });
 

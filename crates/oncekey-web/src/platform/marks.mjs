@@ -47,7 +47,7 @@ export const unmarkAll = () => {
 
 /** Firefox keeps over a reload that a script enabled a control, against the next page's author. @type {Set<any>} */
 const disabled = new Set();
-addEventListener("pagehide", (event) => {
+globalThis.addEventListener?.("pagehide", (event) => {
   if (!event.persisted) for (const control of disabled) control.disabled = true;
 });
 

@@ -9,9 +9,8 @@ mod service;
 
 use std::rc::Rc;
 
-use js_sys::Promise;
+use js_sys::{Array, Promise};
 use oncekey::http::{fields::Fields, target};
-use wasm_bindgen::JsValue;
 use web_sys::{Request, Response};
 
 use crate::{
@@ -21,15 +20,10 @@ use crate::{
 };
 
 /// Answers a request. `gone` resolves once its caller has gone.
-pub async fn fetch(
-    gate: &Rc<Gate>,
-    request: &Request,
-    page_module: &JsValue,
-    gone: &Promise,
-) -> Result<Response, Failure> {
+pub async fn fetch(gate: &Rc<Gate>, request: &Request, scripts: &Array, gone: &Promise) -> Result<Response, Failure> {
     let fields = Fields::new(head::pairs(&request.headers()));
     let incoming = Incoming { gate, request, fields, gone };
-    match incoming.dispatch(page_module).await {
+    match incoming.dispatch(scripts).await {
         Ok(response) => Ok(response),
         Err(Stop::Refuse(refusal)) => incoming.refuse(&refusal),
         Err(Stop::Failed(failure)) => Err(failure),
@@ -37,13 +31,13 @@ pub async fn fetch(
 }
 
 impl Incoming<'_> {
-    async fn dispatch(&self, page_module: &JsValue) -> Result<Response, Stop> {
+    async fn dispatch(&self, scripts: &Array) -> Result<Response, Stop> {
         let url = self.request.url();
         let method = self.request.method();
         let parts = target::split_url(&url);
         let path = target::routing_path(parts.path);
         if target::is_own_path(&path) {
-            return service::answer_service(self, &method, &path, &parts, page_module).await;
+            return service::answer_service(self, &method, &path, &parts, scripts).await;
         }
         if method == "OPTIONS" {
             return self.answer_preflight(&path).await;

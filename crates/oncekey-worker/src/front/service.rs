@@ -1,13 +1,15 @@
 //! The gate's own endpoints: the published policy, the browser module, peek and release.
 
+use std::cell::RefCell;
+
+use js_sys::Array;
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal},
+    answer::{own::GateAnswer, refusal::Refusal, script::Script},
     errand::{Errand, MAX_PEEK_WAIT},
     http::{
         credentials::is_secret,
-        lines::HeaderLines,
         percent::decode_segment,
-        target::{POLICY_PATH, UrlParts},
+        target::{HEALTH_PATH, POLICY_PATH, UrlParts},
     },
     key::{Key, scoped::ScopedKey},
 };
@@ -23,8 +25,6 @@ use crate::{
     refusal::audience_of,
 };
 
-const MODULE: &str = "/.oncekey/oncekey.js";
-
 const KEYS: &str = "/.oncekey/keys/";
 
 const MACHINES: &str = "/.oncekey/machines/";
@@ -35,7 +35,7 @@ pub async fn answer_service(
     method: &str,
     path: &str,
     parts: &UrlParts<'_>,
-    page_module: &JsValue,
+    scripts: &Array,
 ) -> Result<Response, Stop> {
     let read = matches!(method, "GET" | "HEAD");
     if path == POLICY_PATH {
@@ -45,8 +45,11 @@ pub async fn answer_service(
             refuse_method("GET, HEAD")
         };
     }
-    if path == MODULE {
-        return if read { answer_module(page_module) } else { refuse_method("GET, HEAD") };
+    if let Some((script, asked)) = Script::of_path(path) {
+        return if read { answer_script(incoming, scripts, script, asked) } else { refuse_method("GET, HEAD") };
+    }
+    if path == HEALTH_PATH {
+        return if read { answer_health(incoming).await } else { refuse_method("GET, HEAD") };
     }
     if let Some(order) = path.strip_prefix(MACHINES) {
         return machines::answer_machine(incoming, method, order).await;
@@ -75,13 +78,37 @@ fn refuse_method(allow: &'static str) -> Result<Response, Stop> {
     Err(Refusal::MethodNotAllowed { allow }.into())
 }
 
-fn answer_module(page_module: &JsValue) -> Result<Response, Stop> {
-    let mut lines = HeaderLines::default();
-    lines.push("content-type", "text/javascript; charset=utf-8");
-    lines.push("cache-control", "public, max-age=300");
-    lines.push("x-content-type-options", "nosniff");
-    lines.push("access-control-allow-origin", "*");
-    Ok(message::new_response(200, lines, page_module)?)
+thread_local! {
+    /// The tags of the scripts, in their order, once they have been asked for.
+    static TAGS: RefCell<[Option<String>; 2]> = const { RefCell::new([None, None]) };
+}
+
+/// A script for pages. `scripts`: the texts of the browser module and of its bootstrap.
+fn answer_script(
+    incoming: &Incoming<'_>,
+    scripts: &Array,
+    script: Script,
+    asked: Option<&str>,
+) -> Result<Response, Stop> {
+    let [module, bootstrap] = [0, 1].map(|at| scripts.get(at));
+    let answer = TAGS.with_borrow_mut(|[of_module, of_bootstrap]| {
+        let (text, tag) = match script {
+            Script::Module => (module, of_module),
+            Script::Bootstrap => (bootstrap, of_bootstrap),
+        };
+        let tag = tag.get_or_insert_with(|| script.tag_of(&text.as_string().unwrap_or_default()));
+        Some((script.head(tag, asked, incoming.fields.get("if-none-match"))?, text))
+    });
+    let ((status, lines), text) = answer.ok_or(Refusal::NoSuchEndpoint)?;
+    let content = if status == 304 { JsValue::NULL } else { text };
+    Ok(message::new_response(status, lines, &content)?)
+}
+
+/// Whether requests can be protected: the policy stands, or nothing would have come here, and one object answers.
+async fn answer_health(incoming: &Incoming<'_>) -> Result<Response, Stop> {
+    let errand = Errand::Peek { wait: 0, callers: None };
+    let called = call_key_object(incoming, &ScopedKey::of_health(), &errand).await;
+    Ok(message::own_response(GateAnswer::health(called.is_ok_and(|answer| answer.ok())))?)
 }
 
 /// Whether a page of another web origin may ask what became of a key: where the policy lists it.

@@ -6,4 +6,5 @@ pub mod log;
 pub mod own;
 pub mod peek;
 pub mod refusal;
+pub mod script;
 pub mod word;

@@ -53,6 +53,12 @@ impl GateAnswer {
         Self { status: 200, lines, content }
     }
 
+    /// Whether requests can be protected: 200 `{"healthy":true}`, or 503 `{"healthy":false}`.
+    pub fn health(is_healthy: bool) -> Self {
+        let content = to_json(&HealthJson { healthy: is_healthy });
+        Self { status: if is_healthy { 200 } else { 503 }, ..Self::json(content) }
+    }
+
     /// What a peek says to another caller than the one whose key it is: `{"state":…}`.
     pub fn peek_of_other(peek: PeekState) -> Self {
         let state = match peek {
@@ -141,6 +147,11 @@ struct PeekJson {
     status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
+}
+
+#[derive(Serialize)]
+struct HealthJson {
+    healthy: bool,
 }
 
 #[derive(Serialize)]

@@ -128,6 +128,9 @@ pub fn is_web_origin(parts: &UrlParts<'_>) -> bool {
 /// `GET` here tells the policy.
 pub const POLICY_PATH: &str = "/.well-known/idempotency";
 
+/// Where the gate says whether it can protect requests.
+pub const HEALTH_PATH: &str = "/.oncekey/health";
+
 /// Whether a path is the gate's own, and so never forwarded. `path`: as [`routing_path`] gives it.
 pub fn is_own_path(path: &str) -> bool {
     path == POLICY_PATH || path == "/.oncekey" || path.starts_with("/.oncekey/")

@@ -52,6 +52,11 @@ impl ScopedKey {
         Ok(ScopedKey(digest.finish()))
     }
 
+    /// Names the object that is asked whether any answers. No caller's key becomes it.
+    pub fn of_health() -> ScopedKey {
+        ScopedKey(LengthPrefixedDigest::new("oncekey health 1").finish())
+    }
+
     /// The text without quotes.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -20,7 +20,8 @@ use crate::{
 const ENTRY: &str = "index.mjs";
 
 /// The modules of the worker: name and the kind that workerd's configuration calls it.
-pub const MODULES: [(&str, &str); 3] = [(ENTRY, "esModule"), ("gate.wasm", "wasm"), ("oncekey.txt", "text")];
+pub const MODULES: [(&str, &str); 4] =
+    [(ENTRY, "esModule"), ("gate.wasm", "wasm"), ("oncekey.txt", "text"), ("bootstrap.txt", "text")];
 
 /// The hand-written modules around the bindings: the shim, what it and the wasm share, and what stands in a global's
 /// place.
@@ -48,7 +49,12 @@ pub fn trim(stage: &Path) -> Result<()> {
     // Rust drops its closures itself; to register each with the collector costs more than to call it.
     bundle.arg("--define:FinalizationRegistry=undefined");
     bundle.arg(format!("--inject:{}", stage.join("microtask.mjs").display()));
-    bundle.args(["--external:./gate.wasm", "--external:./oncekey.txt", "--external:cloudflare:workers"]);
+    bundle.args([
+        "--external:./gate.wasm",
+        "--external:./oncekey.txt",
+        "--external:./bootstrap.txt",
+        "--external:cloudflare:workers",
+    ]);
     tools::run_quiet(&mut bundle)?;
     let script = fs::read_to_string(script)?;
     let path = stage.join("bound_bg.wasm");
@@ -78,8 +84,9 @@ fn mentions(script: &str, name: &str) -> bool {
 /// Puts the worker together from what wasm-bindgen and wasm-opt made.
 pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Built> {
     let script = fs::read(stage.join(ENTRY))?;
+    let bootstrap = fs::read(page.with_file_name("bootstrap.js")).context("the page's scripts are built first")?;
     let page = fs::read(page).context("the page's module is built first")?;
-    let contents: [&[u8]; 3] = [&script, wasm, &page];
+    let contents: [&[u8]; 4] = [&script, wasm, &page, &bootstrap];
     let mut gzip = 0;
     for ((name, _), content) in MODULES.iter().zip(contents) {
         gzip += gzip_size(content)?;
