@@ -8,7 +8,7 @@ declare module "cloudflare:workers" {
 }
 declare module "*/gate.js" {
   export function __wbg_reset_state(): void;
-  export function fetchFront(request: Request, env: unknown, page: string, gone: Promise<unknown>): Promise<Response>;
+  export function fetchFront(request: Request, env: unknown, scripts: string[], gone: Promise<unknown>): Promise<Response>;
   export function answerFailedFront(request: Request, env: unknown): Response;
   export function consumeQueue(name: string, messages: unknown[], env: unknown): Promise<Uint32Array>;
   export function fetchKeyObject(request: Request, live: object, ctx: object, env: object, gone: Promise<unknown>): Promise<Response>;
