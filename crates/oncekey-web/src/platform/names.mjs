@@ -18,7 +18,9 @@ export const givePlace = (element, place) => {
 };
 /** Those like an element, in its own document or shadow root, that have no place yet, in their order. @param {any} element */
 export const unplacedLike = (element) =>
-  [...new Set([...(selectAll(callMethod(element, "getRootNode"), member(element, "localName")) ?? []), element])].filter((other) => !places.has(other));
+  places.has(element)
+    ? []
+    : [...new Set([...(selectAll(callMethod(element, "getRootNode"), member(element, "localName")) ?? []), element])].filter((other) => !places.has(other));
 /** Its number among those of its name: the first that no other has who is there. @param {any} element @param {number} name
  *  @returns {number} */
 export const countEquals = (element, name) => {
