@@ -85,11 +85,10 @@ impl Target {
     }
 
     /// What rustc is told besides. A page's calls are shallow, frames of some hundred bytes: 64 kB of stack are plenty, and
-    /// what overflows them traps. The worker's SHA-256 is the rolled one: 2.2 kB less, and no slower that one could measure
-    /// with 8 MB of content.
+    /// what overflows them traps.
     fn flags(self) -> &'static str {
         match self {
-            Target::Module => " --cfg sha2_backend_soft=\"compact\"",
+            Target::Module => "",
             Target::Web => " -C link-arg=-zstack-size=65536",
         }
     }
@@ -217,9 +216,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     match package.target {
         Target::Module => {
             bindgen.module(true)?.reset_state_function(true);
-            // Larger functions of one caller stay apart: code that repeats compresses, 4.9 kB in all; 20 would be 2.5 kB
-            // less once more, but JSON of 10 MB took a tenth longer.
-            level = &["-O3", "--one-caller-inline-max-function-size=60"];
+            level = &["-O3"];
         }
         Target::Web => {
             bindgen.web(true)?.omit_default_module_path(true).encode_into(EncodeInto::Always);
