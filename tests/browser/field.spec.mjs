@@ -129,6 +129,23 @@ describe("pages as they are", { timeout: 600_000 }, () => {
   for (const htmx of ["htmx1", "htmx2"])
     same(`${htmx}: a form that saves itself: what it has in the end is saved`, { body: `<form id=order ${HTMX}><input id=item name=item></form>`, head: script(htmx) }, 2, (page) =>
       run(page, `["A", "B", "C"].forEach((value, n) => setTimeout(() => { item.value = value; order.requestSubmit(); }, n * 150))`), { "/orders": [{ wait: 800 }, {}] });
+  check("a form that waits to be saved is not submitted after the person's own decision", { body: `<form id=order ${HTMX}><input id=item name=item></form>`, head: script("htmx2") }, async ({ page, sent }) => {
+    await page.evaluate(async () => {
+      const { renew } = await import(/** @type {any} */ ("/oncekey.js"));
+      const form = /** @type {HTMLFormElement} */ (document.getElementById("order"));
+      const item = /** @type {HTMLInputElement} */ (document.getElementById("item"));
+      for (const value of ["A", "B"]) {
+        item.value = value;
+        form.requestSubmit();
+      }
+      await renew(form);
+    });
+    await page.waitForTimeout(1200);
+    assert.equal(sent.length, 1);
+  }, { "/orders": [{ wait: 500 }] });
+  same("a script's submit of one form, and another form's own", {
+    body: form(`${PLAIN} target=frame`) + `<form id=other method=post action=/other target=frame2><button>x</button></form>${FRAME}<iframe name=frame2></iframe>`,
+  }, 2, (page) => run(page, `order.submit(); other.requestSubmit();`), { "/orders": [{ wait: 300 }] });
   check("naming: an element keeps its name while others come and go", { body: form(`${HTMX} data-once-name=one`) + form(HTMX).replaceAll(/ id=\w+/g, ""), head: script("htmx2") }, async ({ page, sent }) => {
     await run(page, `const [, second] = document.forms; const copy = second.cloneNode(true); second.requestSubmit(); second.before(copy); htmx.process(copy); setTimeout(() => second.requestSubmit(), 100);`);
     await page.waitForTimeout(800);

@@ -127,25 +127,31 @@ pub fn lock_until_page_leaves(id: i32) {
             lock.leaving = true;
         }
     });
-    after_delay(LEAVING, Box::new(move |_, _| unlock_intents(&|lock| lock.id == id)));
+    after_delay(LEAVING, Box::new(move |_, _| unlock_intents(false, &|lock| lock.id == id)));
 }
 
-/// Frees an intent, unless the page is leaving.
+/// Frees an intent whose attempts have ended, unless the page is leaving.
 pub fn unlock(id: i32) {
-    unlock_intents(&|lock| lock.id == id && !lock.leaving);
+    unlock_intents(true, &|lock| lock.id == id && !lock.leaving);
+}
+
+/// Frees a form's intent: the browser's own submit takes the place of the script's.
+pub fn give_way(id: i32, form: &Js) {
+    unlock_intents(false, &|lock| lock.id == id && lock.owner == *form);
 }
 
 /// Frees everything: the page is shown again.
 pub fn unlock_all() {
-    unlock_intents(&|_| true);
+    unlock_intents(false, &|_| true);
 }
 
 /// Frees all intents of a place: the person's own decision.
 pub fn unlock_place(place: u64) {
-    unlock_intents(&|lock| lock.name.place == place);
+    unlock_intents(false, &|lock| lock.name.place == place);
 }
 
-fn unlock_intents(is_meant: &dyn Fn(&Lock) -> bool) {
+/// `has_ended`: what waits for that is submitted. After Back, or the person's own decision, no form submits itself.
+fn unlock_intents(has_ended: bool, is_meant: &dyn Fn(&Lock) -> bool) {
     while let Some(lock) = LOCKS.with_borrow_mut(|locks| {
         let place = locks.busy.iter().position(is_meant)?;
         Some(locks.busy.swap_remove(place))
@@ -154,7 +160,7 @@ fn unlock_intents(is_meant: &dyn Fn(&Lock) -> bool) {
         unmark(&lock.owner, "aria-busy");
         unmark(&lock.submitter, "aria-disabled");
         unmark(&lock.submitter, "disabled");
-        if lock.again && !lock.leaving {
+        if has_ended && lock.again {
             after_delay(0, Box::new(move |_, _| drop(call_method(&lock.owner, "requestSubmit"))));
         }
         if LOCKS.with_borrow(|locks| locks.busy.is_empty()) {

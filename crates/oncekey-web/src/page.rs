@@ -43,7 +43,7 @@ extern "C" {
     /// A request's content, headers or header lines with another key.
     #[wasm_bindgen(js_name = withKey)]
     pub fn with_key(value: &Js, before: &Js, after: &Js) -> Js;
-    /// What a form's controls say, in pairs, submitters apart.
+    /// What a form's controls say, in pairs.
     #[wasm_bindgen(js_name = controlParts)]
     pub fn control_parts(form: &Js) -> Js;
     /// A `URL` without fragment, or `undefined`.

@@ -47,7 +47,7 @@ pub fn on_submit(event: &Js) {
     if !is_member_truthy(event, "isTrusted") || !subject.is_ours() {
         return;
     }
-    guard::unlock(SCRIPT_LOCK.take());
+    guard::give_way(SCRIPT_LOCK.get(), &form);
     if guard::admit(&subject, event) != Admission::Free {
         return refuse_event(event);
     }

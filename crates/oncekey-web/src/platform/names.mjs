@@ -1,7 +1,7 @@
 // @ts-check
 // What elements are called while they live, and what their hidden fields said when they were first seen.
 
-import { callMethod, member, selectAll } from "./values.mjs";
+import { attribute, callMethod, member, selectAll } from "./values.mjs";
 
 /** @type {WeakMap<any, number>} */
 const places = new WeakMap();
@@ -43,5 +43,5 @@ export const hiddenFields = (within) =>
 export const attributeLines = (element, names) =>
   names
     .split(" ")
-    .map((name) => callMethod(element, "getAttribute", name))
+    .map((name) => attribute(element, name))
     .join("\n");

@@ -68,7 +68,7 @@ export const withKey = (value, before, after) => {
 export const controlParts = (form) =>
   [...(member(form, "elements") ?? [])].map((control) => [
     control.name,
-    /^(checkbox|radio)$/.test(control.type) ? control.value + control.checked : /^(submit|button|image|reset)$/.test(control.type) ? "" : control.value,
+    /^(checkbox|radio)$/.test(control.type) ? control.value + control.checked : control.value,
   ]);
 
 /** A `URL` without fragment, or `undefined`. @param {any} url @returns {any} */

@@ -20,9 +20,10 @@ pub const DEFAULT_RETRIES: u32 = 4;
 /// ```
 /// use oncekey::client::retry::RetryPlan;
 ///
-/// let plan: RetryPlan = "3s,2".parse().unwrap();
+/// let plan: RetryPlan = "3s,2".parse()?;
 /// assert_eq!((plan.base, plan.retries), (3_000, 2));
 /// assert!("often".parse::<RetryPlan>().is_err());
+/// # Ok::<(), oncekey::client::retry::InvalidRetryPlan>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPlan {
