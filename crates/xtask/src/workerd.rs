@@ -141,6 +141,11 @@ impl Config {
         Ok(())
     }
 
+    /// The worker of that folder as a service beside the gate, with objects of its own and the service `origin`.
+    pub fn other_gate(&mut self, name: &str, dir: &Path, policy: &str) {
+        self.build_of_gate(name, &dir.display().to_string(), None, name, &[TO_SERVICE.to_owned(), policy.to_owned()]);
+    }
+
     /// One build of the gate as a service; `objects` names the service that has the objects, this or another.
     fn build_of_gate(&mut self, name: &str, build: &str, around: Option<&Path>, objects: &str, bindings: &[String]) {
         let dir = tools::target_dir().join("pkg").join(build);
@@ -160,7 +165,12 @@ impl Config {
             };
             bindings.push(format!("(name = \"{binding}\", durableObjectNamespace = {place})"));
         }
-        let classes = CLASSES.map(|(_, class, key)| (class, key));
+        // Objects of one key are the same objects, whatever service has them.
+        let keys = CLASSES.map(|(_, _, key)| match name {
+            "gate" | "objects" => key.to_owned(),
+            other => format!("{key}-{other}"),
+        });
+        let classes: Vec<_> = CLASSES.iter().zip(&keys).map(|((_, class, _), key)| (*class, key.as_str())).collect();
         self.worker(name, &modules, &bindings, if name == objects { &classes } else { &[] });
     }
 

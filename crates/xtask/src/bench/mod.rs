@@ -28,9 +28,11 @@ enum Subject {
     Proxy,
     Twin,
     Gate,
+    /// The gate of another commit.
+    Against,
 }
 
-const SUBJECTS: [Subject; 3] = [Subject::Proxy, Subject::Twin, Subject::Gate];
+const SUBJECTS: [Subject; 4] = [Subject::Proxy, Subject::Twin, Subject::Gate, Subject::Against];
 
 impl Subject {
     fn name(self) -> &'static str {
@@ -38,6 +40,7 @@ impl Subject {
             Self::Proxy => "proxy",
             Self::Twin => "twin",
             Self::Gate => "gate",
+            Self::Against => "against",
         }
     }
 }
@@ -78,12 +81,14 @@ struct Options {
     requests: usize,
     disk: bool,
     many: bool,
+    /// The commit beside which the gate is measured.
+    against: Option<String>,
     only: Vec<String>,
 }
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { rounds: 7, requests: 1_500, disk: true, many: true, only: Vec::new() };
+        let mut options = Self { rounds: 7, requests: 1_500, disk: true, many: true, against: None, only: Vec::new() };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut number = || -> Result<usize> {
@@ -93,9 +98,15 @@ impl Options {
                 "--rounds" => options.rounds = number()?.max(1),
                 "--requests" => options.requests = number()?.max(16),
                 "--quick" => (options.disk, options.many) = (false, false),
+                "--against" => {
+                    let revision = args.next().context("--against takes a revision")?;
+                    options.against = Some(package::old::commit_of(revision)?);
+                }
                 page::CELL => options.only.push(page::CELL.to_owned()),
                 cell if CELLS.iter().any(|c| c.name() == cell) => options.only.push(cell.to_owned()),
-                _ => bail!("bench does not know {arg}; it takes --rounds N --requests N --quick and names of cells"),
+                _ => bail!(
+                    "bench does not know {arg}; it takes --rounds N --requests N --quick --against REVISION and names of cells"
+                ),
             }
         }
         Ok(options)
@@ -125,17 +136,22 @@ pub fn bench(args: &[String]) -> Result<()> {
     }
     let workerd = tools::workerd()?;
     let origin = Origin::start()?;
+    let against = options.against.as_deref().map(package::old::worker_of).transpose()?;
+    let (titles, rule) = match &options.against {
+        Some(commit) => (format!(" {commit:.7} p50/p99 | its CPU µs | gate : {commit:.7} |"), "---|---|---|"),
+        None => (String::new(), ""),
+    };
     println!(
-        "| storage | callers | cell | proxy µs p50/p99 | twin p50/p99 | gate p50/p99 | gate CPU µs | gate : proxy | gate : twin |"
+        "| storage | callers | cell | proxy µs p50/p99 | twin p50/p99 | gate p50/p99 | gate CPU µs | gate : proxy | gate : twin |{titles}"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|{rule}");
     let memory = Path::new("/dev/shm").join(format!("oncekey-bench-{}", std::process::id()));
     let mut folders = vec![("memory", memory)];
     if options.disk {
         folders.push(("disk", tools::target_dir().join("bench/state")));
     }
     for (storage, folder) in folders {
-        let bed = Bed::start(&workerd, &folder, &origin)?;
+        let bed = Bed::start(&workerd, &folder, &origin, against.as_deref())?;
         println!("<!-- start to first answer, {storage}: {} ms -->", bed.started.as_millis());
         for callers in [1, 16] {
             for cell in options.cells() {
@@ -151,17 +167,17 @@ pub fn bench(args: &[String]) -> Result<()> {
         );
         for subject in [Subject::Twin, Subject::Gate] {
             let folder = Path::new("/dev/shm").join(format!("oncekey-many-{}", std::process::id()));
-            println!("{}", Bed::start(&workerd, &folder, &origin)?.many(subject)?);
+            println!("{}", Bed::start(&workerd, &folder, &origin, against.as_deref())?.many(subject)?);
         }
     }
     println!("\nThe origin answered {} requests.", origin.effects());
     Ok(())
 }
 
-/// One workerd with the three subjects on ports of their own.
+/// One workerd with the subjects on ports of their own.
 struct Bed {
     gate: Gate,
-    ports: [u16; 3],
+    ports: Vec<(Subject, u16)>,
     folder: PathBuf,
     started: Duration,
 }
@@ -174,10 +190,11 @@ impl Drop for Bed {
 }
 
 impl Bed {
-    fn start(workerd: &Path, folder: &Path, origin: &Origin) -> Result<Self> {
+    fn start(workerd: &Path, folder: &Path, origin: &Origin, against: Option<&Path>) -> Result<Self> {
         let _ = fs::remove_dir_all(folder);
         fs::create_dir_all(folder)?;
-        let ports = [free_port()?, free_port()?, free_port()?];
+        let subjects = SUBJECTS.into_iter().filter(|subject| *subject != Subject::Against || against.is_some());
+        let ports: Vec<_> = subjects.map(|subject| Ok((subject, free_port()?))).collect::<Result<_>>()?;
         let scripts = tools::root().join("tests/bench");
         let mut config = Config::default();
         config.disk(folder);
@@ -196,19 +213,18 @@ impl Bed {
             &[to_origin, "(name = \"KEYS\", durableObjectNamespace = \"Twin\")".to_owned()],
             &[("Twin", "twin")],
         );
-        for (subject, port) in SUBJECTS.iter().zip(ports) {
-            config.socket(port, subject.name());
+        if let Some(dir) = against {
+            config.other_gate(Subject::Against.name(), dir, &text_binding("ONCEKEY", "{}"));
+        }
+        for (subject, port) in &ports {
+            config.socket(*port, subject.name());
         }
         let path = folder.join("config.capnp");
         fs::write(&path, config.to_text())?;
         let start = Instant::now();
         let mut gate = Gate::start(workerd, &path)?;
-        gate.wait_until_ready(ports[2], || false)?;
+        gate.wait_until_ready(port_of(&ports, Subject::Gate), || false)?;
         Ok(Self { gate, ports, folder: folder.to_path_buf(), started: start.elapsed() })
-    }
-
-    fn port(&self, subject: Subject) -> u16 {
-        SUBJECTS.iter().zip(self.ports).find(|(s, _)| **s == subject).map_or(0, |(_, port)| port)
     }
 
     fn batch(
@@ -221,7 +237,7 @@ impl Bed {
     ) -> Result<load::Taken> {
         let each = (requests / callers).max(1);
         let status = if subject == Subject::Proxy { 201 } else { cell.status() };
-        let batch = Batch { port: self.port(subject), callers, each, status };
+        let batch = Batch { port: port_of(&self.ports, subject), callers, each, status };
         if matches!(cell, Cell::Replay | Cell::Conflict) {
             Batch { port: batch.port, callers, each: 1, status: 201 }
                 .run(move |caller, _| request(Some(&key("replay", round, caller, 0)), "{\"n\":1,\"sku\":\"cup\"}"))?;
@@ -236,10 +252,10 @@ impl Bed {
 
     fn row(&self, storage: &str, callers: usize, cell: Cell, requests: usize, rounds: usize) -> Result<String> {
         let salt = usize::from(callers == 16) * 1000 + cell as usize * 100_000;
-        for subject in SUBJECTS {
-            self.batch(subject, cell, callers, requests / 4, salt + 999)?;
+        for (subject, _) in &self.ports {
+            self.batch(*subject, cell, callers, requests / 4, salt + 999)?;
         }
-        let mut runs = SUBJECTS.map(Run::new);
+        let mut runs: Vec<_> = self.ports.iter().map(|(subject, _)| Run::new(*subject)).collect();
         for round in 0..rounds {
             // Each round begins with another, so that none is always the first after a pause.
             runs.rotate_left(1);
@@ -251,17 +267,23 @@ impl Bed {
             }
         }
         runs.sort_by_key(|run| run.subject);
-        let [proxy, twin, gate] = runs;
+        let [proxy, twin, gate, others @ ..] = &*runs else {
+            bail!("three subjects at least");
+        };
         let ratio = |other: &Run| median(other.per_round.iter().zip(&gate.per_round).map(|(o, g)| o / g).collect());
+        let against = others.iter().map(|other| {
+            format!(" {} | {:.0} | {:.2} |", other.times(), median(other.cpu.clone()), ratio(other))
+        });
         Ok(format!(
-            "| {storage} | {callers} | {} | {} | {} | {} | {:.0} | {:.2} | {:.2} |",
+            "| {storage} | {callers} | {} | {} | {} | {} | {:.0} | {:.2} | {:.2} |{}",
             cell.name(),
             proxy.times(),
             twin.times(),
             gate.times(),
             median(gate.cpu.clone()),
-            ratio(&proxy),
-            ratio(&twin)
+            ratio(proxy),
+            ratio(twin),
+            against.collect::<String>()
         ))
     }
 
@@ -318,6 +340,10 @@ fn request(key: Option<&str>, content: &str) -> String {
         "POST /orders?via=bench HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer bench\r\nUser-Agent: bench/1\r\nAccept: application/json\r\nAccept-Encoding: gzip, br\r\nContent-Type: application/json\r\n{key}Content-Length: {}\r\n\r\n{content}",
         content.len()
     )
+}
+
+fn port_of(ports: &[(Subject, u16)], subject: Subject) -> u16 {
+    ports.iter().find(|(other, _)| *other == subject).map_or(0, |(_, port)| *port)
 }
 
 fn free_port() -> Result<u16> {

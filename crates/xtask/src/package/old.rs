@@ -1,4 +1,4 @@
-//! The worker of an earlier commit, for the specs in which two builds meet.
+//! The worker of another commit: for the specs in which two builds meet, and for the benchmark.
 
 use std::{
     fs,
@@ -13,18 +13,35 @@ use crate::tools;
 /// The last commit before version 2 of the stored forms.
 const COMMIT: &str = "11d992fa435c1cfa4058bc54176a46519f4cec2b";
 
-/// Its worker's folder below `target/`; built where it is not there yet, by what that commit builds with.
+/// The folder of the worker of before version 2 of the stored forms.
 pub fn worker() -> Result<PathBuf> {
-    let dir = tools::target_dir().join("old").join(COMMIT);
+    worker_of(COMMIT)
+}
+
+/// The full name of the commit that a revision names.
+pub fn commit_of(revision: &str) -> Result<String> {
+    let mut named = tools::command("git");
+    named.args(["rev-parse", "--verify", "--quiet"]).arg(format!("{revision}^{{commit}}"));
+    let found = named.output().context("git is needed")?;
+    let commit = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+    if commit.is_empty() {
+        bail!("{revision} names no commit of this clone");
+    }
+    Ok(commit)
+}
+
+/// The folder of a commit's worker below `target/`; built where it is not there yet, by what that commit builds with.
+pub fn worker_of(commit: &str) -> Result<PathBuf> {
+    let dir = tools::target_dir().join("old").join(commit);
     let built = dir.join("oncekey-worker");
     if MODULES.iter().all(|(name, _)| built.join(name).is_file()) {
         return Ok(built);
     }
-    tools::step(&format!("the worker of commit {COMMIT:.7}, once"));
+    tools::step(&format!("the worker of commit {commit:.7}, once"));
     let work = dir.join("work");
     let _ = fs::remove_dir_all(&work);
     let tree = work.join("tree");
-    extract(&tree)?;
+    extract(commit, &tree)?;
     only_the_worker(&tree)?;
     // The page's module is no part of what two builds say to each other.
     let pkg = work.join("target/pkg");
@@ -51,16 +68,16 @@ pub fn worker() -> Result<PathBuf> {
 }
 
 /// Writes the commit's files, and lends them the npm packages where they are the same.
-fn extract(tree: &Path) -> Result<()> {
-    let is_here = tools::command("git").args(["cat-file", "-e", &format!("{COMMIT}^{{commit}}")]).output();
+fn extract(commit: &str, tree: &Path) -> Result<()> {
+    let is_here = tools::command("git").args(["cat-file", "-e", &format!("{commit}^{{commit}}")]).output();
     if !is_here.context("git is needed")?.status.success() {
         bail!(
-            "commit {COMMIT:.7} is not in this clone, and the specs in which two builds meet need it; a shallow clone gets it by git fetch --unshallow"
+            "commit {commit:.7} is not in this clone, and the specs in which two builds meet need it; a shallow clone gets it by git fetch --unshallow"
         );
     }
     fs::create_dir_all(tree)?;
     let archive = tree.with_extension("tar");
-    tools::run_quiet(tools::command("git").args(["archive", COMMIT, "--output"]).arg(&archive))?;
+    tools::run_quiet(tools::command("git").args(["archive", commit, "--output"]).arg(&archive))?;
     tools::run_quiet(tools::command("tar").arg("-xf").arg(&archive).arg("-C").arg(tree))?;
     let modules = tools::npm()?;
     let lock = "tests/package-lock.json";
