@@ -132,5 +132,5 @@ async fn attempt_call(
         AnswerCoding::Undone => init,
         AnswerCoding::Kept => init.coding_kept(),
     };
-    await_promise(stub?.fetch_with(request, &init.to_js()?)?).await
+    await_promise(stub?.fetch_with(request, &init.to_js())?).await
 }

@@ -36,7 +36,7 @@ use std::{
     rc::Rc,
 };
 
-use js_sys::{Array, Promise};
+use js_sys::{Array, Function};
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
     http::{
@@ -56,26 +56,29 @@ use crate::{
     platform::{
         bindings::{Ctx, Live},
         head, message,
-        promised::unless_gone,
+        task::begin_task,
     },
 };
 
-/// Answers a request at the front. `scripts`: the texts of the browser module and of its bootstrap. Once the caller has gone, which `gone`
-/// tells, nothing is held for it.
+/// Answers a request at the front, by a task whose number this gives. `scripts`: the texts of the browser module and of
+/// its bootstrap.
 #[wasm_bindgen(js_name = fetchFront)]
-pub async fn fetch_front(request: Request, env: Env, scripts: Array, gone: Promise) -> Result<Response, JsValue> {
-    let gate = match Gate::of(&env) {
+pub fn fetch_front(request: Request, env: Env, scripts: Array, settle: Function) -> u32 {
+    begin_task(async move { answer_at_front(&request, &env, &scripts).await }, settle)
+}
+
+async fn answer_at_front(request: &Request, env: &Env, scripts: &Array) -> Result<Response, JsValue> {
+    let gate = match Gate::of(env) {
         Ok(gate) => gate,
         Err(Misconfigured(refusal)) => {
             if split_url(&request.url()).path == HEALTH_PATH {
                 return Ok(message::own_response(GateAnswer::health(false))?);
             }
-            let audience = refusal::audience_of(&Policy::default(), &fields(&request));
+            let audience = refusal::audience_of(&Policy::default(), &fields(request));
             return Ok(message::own_response(refusal.render(&audience, None))?);
         }
     };
-    let fetched = unless_gone(&gone, front::fetch(&gate, &request, &scripts, &gone)).await;
-    Ok(fetched.ok_or(JsValue::UNDEFINED)??)
+    Ok(front::fetch(&gate, request, scripts).await?)
 }
 
 /// The answer where [`fetch_front`] itself failed: whether the object was reached is not known.
@@ -92,18 +95,15 @@ pub async fn consume_queue(name: String, messages: Array, env: Env) -> Result<Ve
     Ok(queue::consume_batch(configured(&env)?, &name, &messages).await)
 }
 
-/// Does the front's errand at the object of a key. What is claimed goes on without the caller, nothing else does.
+/// Does the front's errand at the object of a key, by a task whose number this gives. What is claimed goes on without the
+/// caller, nothing else does.
 #[wasm_bindgen(js_name = fetchKeyObject)]
-pub async fn fetch_key_object(
-    request: Request,
-    live: Live,
-    ctx: Ctx,
-    env: Env,
-    gone: Promise,
-) -> Result<Response, JsValue> {
-    let object = Object::new(configured(&env)?, live, &ctx);
-    let fetched = unless_gone(&gone, object.fetch(&request)).await;
-    Ok(fetched.ok_or(JsValue::UNDEFINED)??)
+pub fn fetch_key_object(request: Request, live: Live, ctx: Ctx, env: Env, settle: Function) -> u32 {
+    let errand = async move {
+        let object = Object::new(configured(&env)?, live, &ctx);
+        Ok(object.fetch(&request).await?)
+    };
+    begin_task(errand, settle)
 }
 
 /// The alarm of a key's object.

@@ -7,6 +7,8 @@ import bootstrap from "./bootstrap.txt";
 import page from "./oncekey.txt";
 import { onTrapped, pending } from "./trap.mjs";
 
+const scripts = [page, bootstrap];
+
 /** Counts the wasm's instances. */
 let epoch = 0;
 let resetting = false;
@@ -55,10 +57,34 @@ function guarded(call) {
 }
 
 /**
- * Resolves once the caller of a request has gone (compatibility flag `enable_request_signal`).
+ * Has a task of the wasm's answer a request. It settles also where the wasm traps in it, and is dropped once the caller
+ * has gone (compatibility flag `enable_request_signal`).
  * @param {Request} request
+ * @param {(settle: (isAnswer: boolean, value: unknown) => void) => number} begin gives the task's number
+ * @returns {Promise<Response>}
  */
-const gone = ({ signal }) => new Promise((resolve) => signal.addEventListener("abort", resolve));
+function answered({ signal }, begin) {
+  return new Promise((resolve, reject) => {
+    const of = epoch;
+    /** @param {unknown} why */
+    const fail = (why) => {
+      pending.delete(fail);
+      if (why instanceof WebAssembly.RuntimeError) reset();
+      reject(why);
+    };
+    pending.add(fail);
+    try {
+      const task = begin((isAnswer, value) => {
+        pending.delete(fail);
+        if (isAnswer) resolve(/** @type {Response} */ (value));
+        else reject(value);
+      });
+      signal.addEventListener("abort", () => of === epoch && gate.dropTask(task));
+    } catch (why) {
+      fail(why);
+    }
+  });
+}
 
 export class KeyObject extends DurableObject {
   epoch = epoch;
@@ -81,7 +107,7 @@ export class KeyObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
     this.enter();
-    return guarded(() => gate.fetchKeyObject(request, this, this.ctx, this.env, gone(request)));
+    return answered(request, (settle) => gate.fetchKeyObject(request, this, this.ctx, this.env, settle));
   }
 
   alarm() {
@@ -121,15 +147,13 @@ export default {
    * @param {unknown} env
    * @param {{ waitUntil(promise: Promise<unknown>): void }} [ctx]
    */
-  async fetch(request, env, ctx) {
-    const answer = guarded(() => gate.fetchFront(request, env, [page, bootstrap], gone(request)));
+  fetch(request, env, ctx) {
+    const answer = answered(request, (settle) => gate.fetchFront(request, env, scripts, settle)).catch(() =>
+      gate.answerFailedFront(request, env),
+    );
     // A runtime that does not tell of callers that go lets it come to its end all the same.
-    ctx?.waitUntil(answer.catch(() => {}));
-    try {
-      return await answer;
-    } catch {
-      return gate.answerFailedFront(request, env);
-    }
+    ctx?.waitUntil(answer);
+    return answer;
   },
 
   /**

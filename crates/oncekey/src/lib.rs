@@ -89,8 +89,8 @@
 //! assert_eq!(
 //!     head.lines_to_send(StatusWord::Replayed, Some(expires), false).into_json(),
 //!     concat!(
-//!         r#"[["location","/orders/1"],["idempotency-status","replayed"],["idempotent-replayed","true"],"#,
-//!         r#"["idempotency-expires","Fri, 02 Jan 2026 00:00:00 GMT"]]"#,
+//!         r#"{"location":"/orders/1","idempotency-status":"replayed","idempotent-replayed":"true","#,
+//!         r#""idempotency-expires":"Fri, 02 Jan 2026 00:00:00 GMT"}"#,
 //!     ),
 //! );
 //!

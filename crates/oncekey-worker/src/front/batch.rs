@@ -18,7 +18,7 @@ use crate::{
     gate::Gate,
     platform::{
         message,
-        promised::unless_gone,
+        promised::{gone_of, unless_gone},
         stream::{CallerStream, Pipe},
     },
     refusal::audience_of,
@@ -54,7 +54,7 @@ pub async fn answer_batch(
     let pipe = Pipe::new(None)?;
     let audience = audience_of(policy, &incoming.fields);
     let answer = message::new_response(207, batch_head(&audience), &pipe.readable)?;
-    let (gone, out) = (incoming.gone.clone(), CallerStream::to_caller(pipe.writer));
+    let (gone, out) = (gone_of(incoming.request), CallerStream::to_caller(pipe.writer));
     // What is under way goes on in the objects; sent again, the batch finds it there.
     wasm_bindgen_futures::spawn_local(async move {
         let _ = unless_gone(&gone, run.send_items(out)).await;

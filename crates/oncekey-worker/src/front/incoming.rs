@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use js_sys::{Promise, Uint8Array};
+use js_sys::Uint8Array;
 use oncekey::{
     answer::refusal::Refusal,
     call::CallFailure,
@@ -25,8 +25,6 @@ pub struct Incoming<'a> {
     pub gate: &'a Rc<Gate>,
     pub request: &'a Request,
     pub fields: Fields,
-    /// Resolves once the caller has gone.
-    pub gone: &'a Promise,
 }
 
 /// What stops a request at the front.

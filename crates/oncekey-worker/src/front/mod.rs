@@ -9,7 +9,7 @@ mod service;
 
 use std::rc::Rc;
 
-use js_sys::{Array, Promise};
+use js_sys::Array;
 use oncekey::http::{fields::Fields, target};
 use web_sys::{Request, Response};
 
@@ -19,10 +19,10 @@ use crate::{
     platform::{failure::Failure, head},
 };
 
-/// Answers a request. `gone` resolves once its caller has gone.
-pub async fn fetch(gate: &Rc<Gate>, request: &Request, scripts: &Array, gone: &Promise) -> Result<Response, Failure> {
+/// Answers a request.
+pub async fn fetch(gate: &Rc<Gate>, request: &Request, scripts: &Array) -> Result<Response, Failure> {
     let fields = Fields::new(head::pairs(&request.headers()));
-    let incoming = Incoming { gate, request, fields, gone };
+    let incoming = Incoming { gate, request, fields };
     match incoming.dispatch(scripts).await {
         Ok(response) => Ok(response),
         Err(Stop::Refuse(refusal)) => incoming.refuse(&refusal),

@@ -1,6 +1,6 @@
 //! Header lists.
 
-use js_sys::{Array, JSON, JsString};
+use js_sys::{JSON, JsString};
 use oncekey::{
     answer::word::StatusWord,
     http::{
@@ -56,9 +56,11 @@ extern "C" {
     static FETCH_MODE: JsString = "sec-fetch-mode";
 }
 
-/// All header lines as `name,value` parted by line feeds.
-pub fn pairs(headers: &Headers) -> String {
-    String::from(Array::from(&headers.entries()).join("\n"))
+#[wasm_bindgen(module = "/src/wire.mjs")]
+extern "C" {
+    /// All header lines as `name,value`, each ended by a line feed.
+    #[wasm_bindgen(js_name = textOfHead)]
+    pub fn pairs(headers: &Headers) -> String;
 }
 
 /// The fields that say who reads a refusal: a few crossings instead of the whole head.

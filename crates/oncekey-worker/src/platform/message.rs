@@ -7,13 +7,13 @@ use oncekey::{
     stored::request::StoredRequest,
 };
 use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
-use web_sys::{Request, Response};
+use web_sys::{Headers, Request, Response};
 
 use crate::platform::{
     bindings::ignore_rejection,
     failure::Failure,
     head::{self, CODING, Lists},
-    init::{RequestInit, ResponseInit},
+    init::RequestInit,
     stream::read_within,
 };
 
@@ -24,10 +24,14 @@ extern "C" {
     #[wasm_bindgen(constructor, js_class = "Request", catch)]
     fn fresh(url: &str, init: &JsValue) -> Result<AnyRequest, JsValue>;
 
-    #[wasm_bindgen(js_name = Response)]
-    type AnyResponse;
-    #[wasm_bindgen(constructor, js_class = "Response", catch)]
-    fn with(body: &JsValue, init: &JsValue) -> Result<AnyResponse, JsValue>;
+}
+
+#[wasm_bindgen(module = "/src/wire.mjs")]
+extern "C" {
+    #[wasm_bindgen(catch)]
+    fn respond(body: &JsValue, status: u16, head: &str) -> Result<Response, JsValue>;
+    #[wasm_bindgen(catch, js_name = respondWith)]
+    fn respond_with(body: &JsValue, status: u16, headers: &Headers, is_coded: bool) -> Result<Response, JsValue>;
 }
 
 /// A request from its kept head, without content.
@@ -38,14 +42,13 @@ pub fn request_of_stored(head: &StoredRequest) -> Result<Request, Failure> {
 
 /// A request of the gate's own.
 pub fn new_request(url: &str, init: &RequestInit) -> Result<Request, Failure> {
-    Ok(AnyRequest::fresh(url, &init.to_js()?)?.unchecked_into())
+    Ok(AnyRequest::fresh(url, &init.to_js())?.unchecked_into())
 }
 
 /// A response of exactly these lines and bytes; `body` counts only where the status allows content.
 pub fn new_response(status: u16, lines: HeaderLines, body: &JsValue) -> Result<Response, Failure> {
-    let init = ResponseInit::coded(status, head::list_of(lines)?);
     let body = if has_no_content(status) { &JsValue::NULL } else { body };
-    Ok(AnyResponse::with(body, &init.to_js()?)?.unchecked_into())
+    Ok(respond(body, status, &lines.into_json())?)
 }
 
 /// An answer from its kept head.
@@ -67,13 +70,12 @@ pub fn own_response(said: GateAnswer) -> Result<Response, Failure> {
 
 /// An origin's answer with a head that can be changed; its content goes on as it arrives.
 pub fn with_open_head(response: &Response) -> Result<Response, Failure> {
-    let init = ResponseInit::coded(response.status(), response.headers());
     let body = if has_no_content(response.status()) {
         JsValue::NULL
     } else {
         response.body().map_or(JsValue::NULL, JsValue::from)
     };
-    Ok(AnyResponse::with(&body, &init.to_js()?)?.unchecked_into())
+    Ok(respond_with(&body, response.status(), &response.headers(), true)?)
 }
 
 /// An answer without its coding, which the platform undoes where it reads the content. As it came where the content
@@ -92,6 +94,5 @@ pub async fn without_coding(response: Response, limit: u64) -> Result<Response, 
     }
     let headers = head::open_copy(&response.headers())?;
     CODING.with(|coding| headers.unchecked_ref::<Lists>().delete_line(coding));
-    let init = ResponseInit::plain(response.status(), headers);
-    Ok(AnyResponse::with(&Uint8Array::from(bytes.as_slice()), &init.to_js()?)?.unchecked_into())
+    Ok(respond_with(&Uint8Array::from(bytes.as_slice()), response.status(), &headers, false)?)
 }

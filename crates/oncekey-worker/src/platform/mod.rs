@@ -9,3 +9,4 @@ pub mod message;
 pub mod origin;
 pub mod promised;
 pub mod stream;
+pub mod task;

@@ -42,7 +42,7 @@ impl Origin {
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.
     pub fn fetch(&self, request: &Request, mut init: RequestInit) -> Result<Promise, Failure> {
         match self {
-            Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js()?)?),
+            Self::Service(fetcher) => Ok(fetcher.fetch_with(request, &init.to_js())?),
             Self::Url(base) => {
                 let url = request.url();
                 let parts = split_url(&url);
@@ -61,10 +61,10 @@ impl Origin {
                     // A request made of another may have content where its method has none that could be given here:
                     // a GET with a length is one that HTTP allows (RFC 9110 §9.3.1), even of 0.
                     let request = Request::new_with_str_and_init(&url, request.unchecked_ref())?;
-                    return Ok(global_fetch(&request, &init.to_js()?)?);
+                    return Ok(global_fetch(&request, &init.to_js())?);
                 }
                 init.method = Some(request.method());
-                Ok(global_fetch(&url.into(), &init.to_js()?)?)
+                Ok(global_fetch(&url.into(), &init.to_js())?)
             }
         }
     }

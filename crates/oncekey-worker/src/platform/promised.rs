@@ -2,7 +2,8 @@
 //! a request whose caller has gone do not.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
     pin::Pin,
     rc::Rc,
     task::{Context, Poll, Waker},
@@ -10,17 +11,22 @@ use std::{
 
 use futures_util::future::{Either, select};
 use js_sys::Promise;
-use wasm_bindgen::{JsValue, closure::Closure, prelude::wasm_bindgen};
+use wasm_bindgen::{JsValue, prelude::wasm_bindgen};
+use web_sys::Request;
 
 #[wasm_bindgen(module = "/src/promise.mjs")]
 extern "C" {
     #[wasm_bindgen(js_name = listenToPromise)]
-    fn listen_to_promise(promise: &Promise, listener: &Listener);
-    #[wasm_bindgen(js_name = forgetListener)]
-    fn forget_listener(listener: &Listener);
+    fn listen_to_promise(promise: &Promise) -> u32;
+    /// Resolves once the caller of a request has gone.
+    #[wasm_bindgen(js_name = goneOf)]
+    pub fn gone_of(request: &Request) -> Promise;
 }
 
-type Listener = Closure<dyn FnMut(bool, JsValue)>;
+thread_local! {
+    /// The promises that somebody waits for, by their numbers.
+    static AWAITED: RefCell<BTreeMap<u32, Rc<Settling>>> = const { RefCell::new(BTreeMap::new()) };
+}
 
 #[derive(Default)]
 struct Settling {
@@ -28,25 +34,31 @@ struct Settling {
     result: Cell<Option<Result<JsValue, JsValue>>>,
 }
 
+/// What became of the promise of that number; nothing where nobody waits for it any more.
+#[wasm_bindgen(js_name = settlePromise)]
+pub fn settle_promise(number: u32, fulfilled: bool, value: JsValue) {
+    let Some(settling) = AWAITED.with_borrow_mut(|awaited| awaited.remove(&number)) else {
+        return;
+    };
+    settling.result.set(Some(if fulfilled { Ok(value) } else { Err(value) }));
+    if let Some(waker) = settling.waker.take() {
+        waker.wake();
+    }
+}
+
 /// What becomes of a promise.
 pub struct Promised {
     settling: Rc<Settling>,
-    listener: Listener,
+    number: u32,
 }
 
 impl Promised {
     /// Begins to listen.
     pub fn new(promise: &Promise) -> Self {
         let settling = Rc::new(Settling::default());
-        let told = settling.clone();
-        let listener = Closure::new(move |fulfilled, value| {
-            told.result.set(Some(if fulfilled { Ok(value) } else { Err(value) }));
-            if let Some(waker) = told.waker.take() {
-                waker.wake();
-            }
-        });
-        listen_to_promise(promise, &listener);
-        Self { settling, listener }
+        let number = listen_to_promise(promise);
+        AWAITED.with_borrow_mut(|awaited| awaited.insert(number, settling.clone()));
+        Self { settling, number }
     }
 }
 
@@ -64,7 +76,7 @@ impl Future for Promised {
 
 impl Drop for Promised {
     fn drop(&mut self) {
-        forget_listener(&self.listener);
+        AWAITED.with_borrow_mut(|awaited| awaited.remove(&self.number));
     }
 }
 

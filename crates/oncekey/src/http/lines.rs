@@ -1,12 +1,11 @@
 //! Header lines in the form in which a platform takes them all at once.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::json::write::to_json;
 
-/// Header lines as a list of pairs, the form in which a platform takes them all at once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(transparent)]
+/// Header lines, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeaderLines(Vec<(String, String)>);
 
 impl HeaderLines {
@@ -15,8 +14,30 @@ impl HeaderLines {
         self.0.push((name.to_owned(), value.to_owned()));
     }
 
-    /// `[["name","value"],…]`
+    /// Names and values.
+    pub fn into_pairs(self) -> Vec<(String, String)> {
+        self.0
+    }
+
+    /// What the header list of the Fetch standard is filled with (§5.1): `{"name":"value",…}`, which the runtime takes for
+    /// less, or `[["name","value"],…]` where an object would lose a line or the order.
     pub fn into_json(self) -> String {
-        to_json(&self)
+        if self.fit_into_object() { to_json(&Members(&self.0)) } else { to_json(&self.0) }
+    }
+
+    /// An object has each name once, and those that are numbers first (ECMA-262 §10.1.11).
+    fn fit_into_object(&self) -> bool {
+        let mut names: Vec<_> = self.0.iter().map(|(name, _)| name.to_ascii_lowercase()).collect();
+        names.sort_unstable();
+        let is_once = names.windows(2).all(|pair| matches!(pair, [one, other] if one != other));
+        is_once && names.iter().all(|name| !name.starts_with(|first: char| first.is_ascii_digit()))
+    }
+}
+
+struct Members<'a>(&'a [(String, String)]);
+
+impl Serialize for Members<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }

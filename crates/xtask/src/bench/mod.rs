@@ -271,9 +271,9 @@ impl Bed {
             bail!("three subjects at least");
         };
         let ratio = |other: &Run| median(other.per_round.iter().zip(&gate.per_round).map(|(o, g)| o / g).collect());
-        let against = others.iter().map(|other| {
-            format!(" {} | {:.0} | {:.2} |", other.times(), median(other.cpu.clone()), ratio(other))
-        });
+        let against = others
+            .iter()
+            .map(|other| format!(" {} | {:.0} | {:.2} |", other.times(), median(other.cpu.clone()), ratio(other)));
         Ok(format!(
             "| {storage} | {callers} | {} | {} | {} | {} | {:.0} | {:.2} | {:.2} |{}",
             cell.name(),
