@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,6 +38,17 @@ export function runs(pid) {
   } catch {
     return false;
   }
+}
+
+/** Whether a file below the folder holds the text. @param {string} folder @param {string} text */
+export function holds(folder, text) {
+  return readdirSync(folder, { recursive: true }).some((name) => {
+    try {
+      return readFileSync(join(folder, String(name))).includes(text);
+    } catch {
+      return false;
+    }
+  });
 }
 
 /** Asks again until it holds: for what no event tells. @param {() => unknown} holds @param {string} what */
@@ -267,6 +278,7 @@ const REFUSALS = {
   header_invalid: [400, "refused", false],
   caller_unverified: [401, "refused", false],
   caller_changed: [409, "unknown", false],
+  key_expired: [409, "expired", false],
   outcome_unknown: [409, "unknown", false],
   reply_unavailable: [409, "refused", false],
   origin_unreachable: [503, "refused", true],

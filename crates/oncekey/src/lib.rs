@@ -66,7 +66,7 @@
 //! let fingerprint = fingerprint(&target, json, None, &content, &policy.field, &route.ignore, headers);
 //! let terms = Terms::of(&policy, route);
 //! let callers = scope.callers(&key);
-//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers, basis: None };
+//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers, basis: None, age: None };
 //! let errand = Errand::Attempt(attempt.clone());
 //!
 //! // The object. Nothing is stored: the claim is, before the effect runs.

@@ -61,6 +61,7 @@ impl Incoming<'_> {
         let Some(key) = choose_key(header, &content, &policy.field)? else {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
+        let age = route.age_of(&key)?;
         let scope = policy.caller_scope(parts, &self.fields)?;
         let is_kept = route.mode == Mode::Accept;
         self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
@@ -78,6 +79,7 @@ impl Incoming<'_> {
             header: policy.header.clone(),
             callers: scope.callers(&key),
             basis: Some(basis.into()),
+            age,
         };
         let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         let headers = self.headers_without_internal()?;

@@ -6,9 +6,12 @@
 use js_sys::Uint8Array;
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
-    decide::accepted::{
-        self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
-        decide_delivery, decide_redelivery, look_for_request,
+    decide::{
+        accepted::{
+            self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
+            decide_delivery, decide_redelivery, look_for_request,
+        },
+        outcome::reply_to_store,
     },
     http::fields::Fields,
     stored::{
@@ -97,8 +100,7 @@ impl Object {
         let (found, answer, bytes) = self
             .probe_origin(&message::request_of_stored(&head)?, &delivery.attempt, &path, delivery.claim.lease_until)
             .await;
-        let kept =
-            if bytes.is_some() { KeptReply::Whole(answer) } else { KeptReply::Tombstone { status: answer.status } };
+        let kept = reply_to_store(&answer, bytes.is_some(), &delivery.attempt.terms.storing);
         let row = self.store.load()?;
         match decide_after_delivery_probe(
             &row.record(),

@@ -9,6 +9,7 @@ use oncekey::{
     decide::{
         alarm::first_alarm,
         attempt::{AfterProbe, Decision, decide, decide_since_probe},
+        outcome::reply_to_store,
     },
     stored::{
         attempt::Attempt,
@@ -68,11 +69,8 @@ impl Object {
                     };
                     let asked = record;
                     let (found, head, bytes) = self.probe_origin(request, attempt, &path, lease_until).await;
-                    let kept = if bytes.is_some() {
-                        KeptReply::Whole(head)
-                    } else {
-                        KeptReply::Tombstone { status: head.status }
-                    };
+                    let kept = reply_to_store(&head, bytes.is_some(), &attempt.terms.storing);
+                    let bytes = bytes.filter(|_| matches!(kept, KeptReply::Whole(_)));
                     let row = self.store.load()?;
                     let owner = owner_of(&self.live);
                     match decide_since_probe(&asked, &row.record(), owner, attempt, found, kept, now_millis()) {

@@ -14,7 +14,7 @@ use oncekey::{
         accepted,
         outcome::{
             EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, outcome_of_unsent,
-            settle_attempt,
+            reply_to_store, settle_attempt,
         },
     },
     http::fields::Fields,
@@ -304,11 +304,8 @@ impl Effect {
     ) -> Option<u64> {
         let row = self.store.load().ok()?;
         let found = row.record();
-        let kept = if content.is_none_or(AnswerContent::is_kept) {
-            KeptReply::Whole(head.clone())
-        } else {
-            KeptReply::Tombstone { status: head.status }
-        };
+        let is_small = content.is_none_or(AnswerContent::is_kept);
+        let kept = reply_to_store(head, is_small, &self.attempt.terms.storing);
         let now = now_millis();
         let settlement = if self.accepted {
             let answer = accepted::DeliveryAnswer {
@@ -327,7 +324,8 @@ impl Effect {
                 None
             }
             Settlement::Store(record) => {
-                let content = content.filter(|c| c.is_kept() && matches!(record, Record::Completed { .. }));
+                let is_whole = matches!(record, Record::Completed { kept: KeptReply::Whole(_), .. });
+                let content = content.filter(|_| is_whole);
                 let bytes = content.map(AnswerContent::in_one_piece);
                 self.store.save(&record, bytes.as_ref(), &row).ok()?;
                 if self.accepted {

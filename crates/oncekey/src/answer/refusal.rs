@@ -42,6 +42,8 @@ pub enum Refusal {
     CallerUnverified,
     /// Another caller's random UUID.
     CallerChanged,
+    /// The key is older than its route takes, and nothing is remembered under it.
+    KeyExpired,
     /// The first request runs.
     InProgress {
         /// Seconds.
@@ -147,6 +149,7 @@ impl Refusal {
             | Self::OutcomeUnknown { .. }
             | Self::ReplyUnavailable { .. }
             | Self::CallerChanged
+            | Self::KeyExpired
             | Self::StateConflict { .. }
             | Self::StillRunning
             | Self::NotDeliverable => 409,
@@ -168,6 +171,7 @@ impl Refusal {
             Self::HeaderInvalid { .. } => "header_invalid",
             Self::CallerUnverified => "caller_unverified",
             Self::CallerChanged => "caller_changed",
+            Self::KeyExpired => "key_expired",
             Self::InProgress { .. } => "request_in_progress",
             Self::Reused => "idempotency_key_reused",
             Self::OutcomeUnknown { .. } => "outcome_unknown",
@@ -197,6 +201,7 @@ impl Refusal {
             Self::Reused => StatusWord::Mismatch,
             Self::UnansweredUnprotected { reason, .. } => StatusWord::Bypassed(*reason),
             Self::OutcomeUnknown { .. } | Self::CallerChanged => StatusWord::Unknown,
+            Self::KeyExpired => StatusWord::Expired,
             _ => StatusWord::Refused,
         }
     }
@@ -220,6 +225,7 @@ impl Refusal {
             Self::HeaderInvalid { .. } => "A header field is not UTF-8",
             Self::CallerUnverified => "The caller is not verified",
             Self::CallerChanged => "Idempotency-Key was used by another caller",
+            Self::KeyExpired => "Idempotency-Key is too old",
             Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
             Self::Reused => "Idempotency-Key is already used",
             Self::OutcomeUnknown { .. } => "The outcome is unknown",
@@ -255,6 +261,7 @@ impl Refusal {
             Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
             Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
             Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
+            Self::KeyExpired => "This key is older than is taken here, and nothing is remembered under it: whether a request with it took effect is not known any more. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
             Self::InProgress { .. } => {
                 "The first request with this key has not ended. Try again later with the same key.".to_owned()
             }

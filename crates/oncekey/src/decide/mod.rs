@@ -15,7 +15,7 @@
 //!
 //! | record | fingerprint | owner | `unanswered` | decision |
 //! |---|---|---|---|---|
-//! | none, expired | | | | execute |
+//! | none, expired | | | | execute; refuse where the key is too [old](age) |
 //! | unreadable, not expired | | | | refuse: outcome unknown |
 //! | claimed | other | | | refuse: reused |
 //! | claimed | same | alive | | wait, then refuse: in progress |
@@ -51,6 +51,7 @@
 //! time at the fixed place of its [frame](crate::stored::frame); where no time can be read, until it is released.
 
 pub mod accepted;
+pub mod age;
 pub mod alarm;
 pub mod attempt;
 pub mod backoff;

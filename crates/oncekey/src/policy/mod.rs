@@ -40,6 +40,6 @@ pub use invalid::{InvalidPolicy, PolicyFault};
 pub use path_pattern::{InvalidPathPattern, PathPattern};
 pub use table::{LARGEST, LONGEST_RETENTION, LONGEST_WAIT};
 pub use types::{
-    Anonymous, Bind, Keep, Machine, Mode, OriginKey, Policy, Queue, Route, ServerError, StoreFailure, Transition,
-    Unanswered,
+    Anonymous, Bind, Keep, Keys, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route, ServerError, StoreFailure,
+    Transition, Unanswered,
 };

@@ -3,7 +3,7 @@
 use crate::policy::{
     member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
     syntax::TextSyntax,
-    types::{Anonymous, Bind, Keep, Mode, OriginKey, ServerError, StoreFailure, Unanswered},
+    types::{Anonymous, Bind, Keep, Keys, Mode, NoStore, OriginKey, ServerError, StoreFailure, Unanswered},
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -199,6 +199,35 @@ const ROUTE: &[MemberRow] = &[
             Preset::Text("x-http-method-override"),
         ])),
         about: "list of names of request header fields that are part of the fingerprint: they say what is to be done",
+        ..ROW
+    },
+    MemberRow {
+        name: "keys",
+        kind: ValueKind::Word(Keys::WORDS),
+        preset: Some(Preset::Text(Keys::Any.word())),
+        about: "which keys are taken: `\"any\"`, `\"uuidv7\"` (a UUID of version 7, which tells its time)",
+        ..ROW
+    },
+    MemberRow {
+        name: "key_age",
+        kind: seconds(1, LONGEST_RETENTION - 60),
+        about: "a UUID of version 7 may be old of which nothing is remembered; an older one is 409 `key_expired`, one more \
+                than 300 s ahead 400 `key_invalid`; at most `retention` − 60",
+        ..ROW
+    },
+    MemberRow {
+        name: "no_store",
+        kind: ValueKind::Word(NoStore::WORDS),
+        preset: Some(Preset::Text(NoStore::Keep.word())),
+        about: "an answer with `Cache-Control: no-store`: `\"keep\"` (as any other), `\"forget\"` (its status alone is \
+                stored: a duplicate is 409 `reply_unavailable`)",
+        ..ROW
+    },
+    MemberRow {
+        name: "redact",
+        kind: list_of(&ValueKind::Text(TextSyntax::HeaderName)),
+        preset: Some(Preset::List(&[])),
+        about: "list of names of answer header fields that are not stored: the first answer has them, a replay does not",
         ..ROW
     },
     MemberRow {

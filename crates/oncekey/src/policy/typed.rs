@@ -10,8 +10,8 @@ use crate::{
         member::ObjectShape,
         path_pattern::PathPattern,
         types::{
-            Anonymous, Bind, Keep, Machine, Mode, OriginKey, Policy, Queue, Route, ServerError, StoreFailure,
-            Transition, Unanswered,
+            Anonymous, Bind, Keep, Keys, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route, ServerError,
+            StoreFailure, Transition, Unanswered,
         },
         value::PolicyValue,
     },
@@ -69,6 +69,10 @@ fn read_route(route: &PolicyValue) -> Route {
         retention: read_seconds(route.at("retention")),
         ignore: route.at("ignore").elements().iter().filter_map(|text| Ignore::parse(text.text())).collect(),
         headers: read_texts(route.at("headers")),
+        keys: Keys::of_word(route.at("keys").text()),
+        key_age: route.member("key_age").map(read_seconds),
+        no_store: NoStore::of_word(route.at("no_store").text()),
+        redact: read_texts(route.at("redact")),
         mode,
     }
 }
@@ -91,6 +95,10 @@ fn show_route_member(route: &Route, name: &str) -> Option<PolicyValue> {
         ("retention", _) => PolicyValue::Whole(route.retention.into()),
         ("ignore", _) => PolicyValue::List(route.ignore.iter().map(show_ignored).collect()),
         ("headers", _) => show_texts(&route.headers),
+        ("keys", _) => route.keys.word().into(),
+        ("key_age", _) => PolicyValue::Whole(route.key_age?.into()),
+        ("no_store", _) => route.no_store.word().into(),
+        ("redact", _) => show_texts(&route.redact),
         ("mode", Mode::Proxy) => Mode::PROXY.into(),
         ("mode", Mode::Accept) => Mode::ACCEPT.into(),
         ("mode", Mode::Batch { .. }) => Mode::BATCH.into(),

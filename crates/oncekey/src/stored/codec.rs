@@ -91,13 +91,13 @@ impl Entity {
 impl OutboxEntry {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
-        frame(OUTBOX_VERSION, NEVER, &v2::OutboxBody::from(self), NO_EXTENSIONS)
+        frame(OUTBOX_VERSION, NEVER, &v2::OutboxBody::from(self), &v2::storing_extension(&self.attempt))
     }
 
     /// Reads any version ever written as bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
-        let Framed { expires, body, .. } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, None, bytes)?;
-        body.entry().ok_or(Unreadable { expires: Some(expires) })
+        let Framed { expires, body, extensions } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, None, bytes)?;
+        body.entry(extensions).ok_or(Unreadable { expires: Some(expires) })
     }
 
     /// Reads version 1: the attempt and the request, each as a text.

@@ -2,7 +2,8 @@
 //!
 //! | file | what | built on |
 //! |---|---|---|
-//! | [`attempt`] | an attempt and its terms | |
+//! | [`storing`] | what of an answer is not stored | |
+//! | [`attempt`] | an attempt and its terms | storing |
 //! | [`request`] | a request that is kept to be sent later | |
 //! | [`frame`] | what every form has in common, whatever its version | |
 //! | [`outbox`] | effects on their way to their keys' objects, and what became of them | attempt, request |
@@ -19,5 +20,6 @@ pub mod frame;
 pub mod outbox;
 pub mod record;
 pub mod request;
+pub mod storing;
 mod v1;
 mod v2;

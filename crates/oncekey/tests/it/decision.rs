@@ -54,6 +54,7 @@ fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: None,
         basis: None,
+        age: None,
     }
 }
 

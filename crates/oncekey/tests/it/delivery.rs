@@ -49,6 +49,7 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: None,
         basis: None,
+        age: None,
     }
 }
 

@@ -11,6 +11,7 @@
     reason = "a test stops where it fails"
 )]
 
+mod age;
 mod batch;
 mod call;
 mod caller;

@@ -297,7 +297,7 @@ impl Gate {
     fn free(&mut self) {
         let found = decide_release(self.record().as_ref(), self.owner, self.now);
         match self.look() {
-            PeekState::Absent => assert_eq!(found, ReleaseDecision::Absent),
+            PeekState::Absent | PeekState::Expired => assert_eq!(found, ReleaseDecision::Absent),
             PeekState::Running => assert_eq!(found, ReleaseDecision::Running),
             PeekState::Completed { .. } | PeekState::Dead { .. } | PeekState::Unknown { .. } => {
                 assert_eq!(found, ReleaseDecision::Done);
@@ -363,6 +363,7 @@ impl Gate {
                     header: "Idempotency-Key".to_owned(),
                     callers: None,
                     basis: None,
+                    age: None,
                 };
                 self.attempt(attempt, false);
             }

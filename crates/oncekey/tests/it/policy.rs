@@ -79,6 +79,9 @@ fn the_published_default() {
             "retention": 86400,
             "ignore": [],
             "headers": ["content-range", "if-match", "soapaction", "upload-offset", "x-amz-target", "x-http-method-override"],
+            "keys": "any",
+            "no_store": "keep",
+            "redact": [],
             "mode": "proxy",
         }],
     });

@@ -18,6 +18,7 @@ use oncekey::{
     stored::{
         attempt::{Attempt, Terms},
         record::{Claim, Delivery, DeliveryStage, KeptReply, Owner, Record},
+        storing::Storing,
     },
 };
 use proptest::collection::vec;
@@ -186,6 +187,7 @@ impl World {
             header: "Idempotency-Key".to_owned(),
             callers: None,
             basis: None,
+            age: None,
         }
     }
 
@@ -470,7 +472,7 @@ impl World {
             Fate::Dead => "dead",
         };
         let found = match peek_record(self.record().as_ref(), self.owner, self.now) {
-            PeekState::Absent => "absent",
+            PeekState::Absent | PeekState::Expired => "absent",
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
             PeekState::Dead { expires, .. } => {
@@ -551,6 +553,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
             wait: 0,
             retention,
             max_stored: 1,
+            storing: Storing::default(),
         },
     )
 }

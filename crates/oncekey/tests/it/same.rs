@@ -38,6 +38,7 @@ fn attempt(route: &str, field: &str, path: &str, lines: &str, content: &str) -> 
         terms: Terms::of(&policy, route),
         header: policy.header.clone(),
         callers: None,
+        age: None,
         basis: Some(basis.into()),
     }
 }
@@ -115,7 +116,7 @@ fn without_a_basis_the_fingerprint_tells() {
     let (first, second) = (attempt("", "k", "/a", "", "{}"), attempt("'ignore': ['/t']", "k", "/a", "", "{}"));
     let other = attempt("'ignore': ['/t']", "k", "/a", "", "[]");
     let check = |claim: &Claim, attempt: &Attempt, expect| assert_eq!(compare(claim, attempt), expect);
-    let unmarked = |attempt: &Attempt| Attempt { basis: None, ..attempt.clone() };
+    let unmarked = |attempt: &Attempt| Attempt { basis: None, age: None, ..attempt.clone() };
     check(&claim(&unmarked(&first)), &second, Likeness::Same);
     check(&claim(&first), &unmarked(&other), Likeness::Other);
 }

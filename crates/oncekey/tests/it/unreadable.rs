@@ -44,6 +44,7 @@ fn attempt(print: &str, unanswered: Unanswered) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: Some(vec![CallerDigest(vec![1; 8])]),
         basis: None,
+        age: None,
     }
 }
 
