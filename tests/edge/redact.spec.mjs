@@ -7,7 +7,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, test } from "node:test";
 import { executed, holds, refused, until, World } from "./gate.mjs";
 
-const PROBE = { unanswered: { probe: "/found" }, lease: 1 };
+const PROBE = { unanswered: { probe: "/found?key={key}" }, lease: 1 };
 /** @type {World} */
 let world;
 before(async () => {

@@ -168,7 +168,8 @@ impl BatchPlan {
         let key_place = [Ignore::Pointer(self.item_key.clone())];
         let (left_out, headers) = ((&*self.route.ignore, &key_place[..]), (&*self.route.headers, self.head.fields()));
         let attempt = Attempt::of_item(policy, scoped_key, &self.path, element.as_bytes(), left_out, headers, terms);
-        Ok(Attempt { callers: self.scope.callers(&key), age, ..attempt })
+        let seal = policy.seal_keys(&self.scope, &key);
+        Ok(Attempt { callers: self.scope.callers(&key), age, seal, ..attempt })
     }
 }
 

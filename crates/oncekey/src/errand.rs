@@ -17,7 +17,14 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     answer::{refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
-    key::{InvalidKey, Key, age::KeyAge, caller::CallerDigest, scope::Scope, scoped::ScopedKey},
+    key::{
+        InvalidKey, Key,
+        age::KeyAge,
+        caller::CallerDigest,
+        scope::Scope,
+        scoped::ScopedKey,
+        seal::{SealKey, SealKeys},
+    },
     policy::Policy,
     stored::{attempt::Attempt, storing::Storing},
 };
@@ -41,6 +48,9 @@ const CALLERS: &str = "!callers=";
 
 /// Begins the further word that says how old the key may be.
 const AGE: &str = "!age=";
+
+/// Begins the further word that brings the keys under which the answer is sealed.
+const SEAL: &str = "!seal=";
 
 /// Begins the further word that says what of an answer is not stored.
 const STORING: &str = "!storing=";
@@ -145,6 +155,11 @@ impl fmt::Display for Errand {
         {
             write!(out, " {STORING}{}", terms.storing)?;
         }
+        if let Self::Attempt(Attempt { seal, .. }) = self
+            && !seal.keys.is_empty()
+        {
+            write!(out, " {SEAL}{seal}")?;
+        }
         match self {
             Self::Attempt(Attempt { basis: Some(basis), .. }) | Self::Accept(Attempt { basis: Some(basis), .. }) => {
                 write!(out, " {BASIS}{basis}")
@@ -155,6 +170,17 @@ impl fmt::Display for Errand {
 }
 
 impl Errand {
+    /// The same with the keys under which the answer is sealed.
+    #[must_use]
+    pub fn with_seal(&self, keys: Vec<SealKey>) -> Self {
+        match self {
+            Self::Attempt(attempt) => {
+                Self::Attempt(Attempt { seal: SealKeys { material: None, keys }, ..attempt.clone() })
+            }
+            Self::Accept(_) | Self::Peek { .. } | Self::Release | Self::Deliver => self.clone(),
+        }
+    }
+
     fn callers(&self) -> Option<&[CallerDigest]> {
         match self {
             Self::Attempt(attempt) | Self::Accept(attempt) => attempt.callers.as_deref(),
@@ -182,6 +208,8 @@ impl Errand {
                     attempt.age = Some(age.parse().map_err(|_| NotUnderstood)?);
                 } else if let Some(storing) = word.strip_prefix(STORING) {
                     attempt.terms.storing = storing.parse().map_err(|_| NotUnderstood)?;
+                } else if let Some(seal) = word.strip_prefix(SEAL) {
+                    attempt.seal = seal.parse().map_err(|_| NotUnderstood)?;
                 } else {
                     return skip_word(word);
                 }

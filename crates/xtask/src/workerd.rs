@@ -28,6 +28,8 @@ pub const OBJECTS: &str = "ONCEKEY_OBJECTS";
 /// Names a folder whose `main.mjs` stands before the entry of what has the objects, and may watch or change what it does:
 /// set by the tests.
 pub const AROUND: &str = "ONCEKEY_AROUND";
+/// Secrets that the gate gets from the environment.
+const PASSED_ON: [&str; 2] = ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD"];
 /// Names a class that gets no `SQLite` storage: set by the tests.
 const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
 /// The objects' bindings, classes and keys.
@@ -129,6 +131,9 @@ impl Config {
         let admin = std::env::var("ONCEKEY_ADMIN").ok();
         for (name, secret) in [("ONCEKEY_ADMIN", admin.as_deref()), ("ONCEKEY_SERVICE", service)] {
             bindings.extend(secret.map(|secret| text_binding(name, secret)));
+        }
+        for name in PASSED_ON {
+            bindings.extend(std::env::var(name).ok().map(|secret| text_binding(name, &secret)));
         }
         let around = std::env::var_os(AROUND).map(PathBuf::from);
         match std::env::var(OBJECTS) {

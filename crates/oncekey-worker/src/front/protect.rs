@@ -13,7 +13,7 @@ use oncekey::{
         negotiate::{accepts_coding, known_coding},
         target::{Target, UrlParts},
     },
-    key::{quote_key, scoped::ScopedKey},
+    key::{quote_key, scoped::ScopedKey, seal::SealKeys},
     policy::{Mode, OriginKey, Route, StoreFailure},
     stored::{
         attempt::{Attempt, Terms},
@@ -80,6 +80,8 @@ impl Incoming<'_> {
             callers: scope.callers(&key),
             basis: Some(basis.into()),
             age,
+            // What is accepted is delivered without its caller.
+            seal: if is_kept { SealKeys::default() } else { policy.seal_keys(&scope, &key) },
         };
         let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         let headers = self.headers_without_internal()?;

@@ -11,6 +11,7 @@ mod effect;
 mod live;
 mod look;
 mod probe;
+mod seal;
 mod store;
 
 use oncekey::{

@@ -56,7 +56,7 @@ pub enum Refusal {
         /// The origin's status, where there was one.
         status: Option<u16>,
     },
-    /// Completed, but the answer was too large to keep.
+    /// Completed, but the answer was not kept, or cannot be opened.
     ReplyUnavailable {
         /// The answer's status.
         status: u16,
@@ -274,7 +274,7 @@ impl Refusal {
                 said(status)
             ),
             Self::ReplyUnavailable { status } => format!(
-                "The request with this key was completed with status {status}, but its answer was too large to keep. It is not run again."
+                "The request with this key was completed with status {status}, but its answer was not kept, or cannot be opened. It is not run again."
             ),
             Self::OriginUnreachable { status } => {
                 format!("Nothing was run.{} Try again later with the same key.", said(status))

@@ -57,6 +57,7 @@ use crate::{
         same::refuse_unlike,
     },
     http::date::{Millis, later_by},
+    key::seal::SealKeys,
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -161,7 +162,7 @@ pub fn decide_accept<'r>(
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
-        attempt: Attempt { callers: None, basis: None, age: None, ..attempt.clone() },
+        attempt: Attempt { callers: None, basis: None, age: None, seal: SealKeys::default(), ..attempt.clone() },
         until: later_by(now, attempt.terms.retention),
         tries: 0,
         refusals: 0,

@@ -16,6 +16,7 @@ use crate::{
             Cause, Claim, Claimant, DeliveryFate, FingerprintBasis, FoundRecord, KeptReply, Owner, Record,
             fate_of_delivery, is_live, known_expiry,
         },
+        seal::SealedReply,
     },
 };
 
@@ -35,6 +36,13 @@ pub enum Decision {
     Replay {
         /// Status and header lines.
         head: ReplyHead,
+        /// Until when it is remembered.
+        expires: Millis,
+    },
+    /// As a replay, of what is sealed; what cannot be opened is [refused](refuse_sealed), and never runs.
+    Open {
+        /// What is to be opened.
+        sealed: Box<SealedReply>,
         /// Until when it is remembered.
         expires: Millis,
     },
@@ -123,12 +131,21 @@ pub fn decide<'r>(
         Record::Completed { kept: KeptReply::Whole(head), expires, .. } => {
             Decision::Replay { head: head.clone(), expires: *expires }
         }
-        Record::Completed { kept: KeptReply::Tombstone { status } | KeptReply::Sealed { status, .. }, .. } => {
+        Record::Completed { kept: KeptReply::Tombstone { status }, .. } => {
             refuse(Refusal::ReplyUnavailable { status: *status })
+        }
+        Record::Completed { kept: KeptReply::Sealed { status, seal }, expires, claim } => {
+            let sealed = Box::new(SealedReply::of(claim, *status, seal));
+            Decision::Open { sealed, expires: *expires }
         }
         Record::Unknown { cause: Cause::Ambiguous, status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
         Record::Unknown { cause: Cause::Unanswered, .. } => decide_unanswered(record, owner, attempt, now),
     }
+}
+
+/// What is said of a sealed answer that cannot be opened: another secret, or the caller's key is not here.
+pub fn refuse_sealed(sealed: &SealedReply) -> Refusal {
+    Refusal::ReplyUnavailable { status: sealed.status }
 }
 
 /// The first request runs.

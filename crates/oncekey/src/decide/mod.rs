@@ -25,7 +25,8 @@
 //! | claimed | same | gone, lease over | rerun | execute |
 //! | completed | other | | | refuse: reused |
 //! | completed, reply | same | | | replay |
-//! | completed, tombstone or sealed | same | | | refuse: reply unavailable |
+//! | completed, tombstone | same | | | refuse: reply unavailable |
+//! | completed, sealed | same | | | open, then replay; what cannot be opened: refuse: reply unavailable |
 //! | unknown | other | | | refuse: reused |
 //! | unknown, ambiguous | same | | | refuse: outcome unknown |
 //! | unknown, unanswered | same | | hold | refuse: outcome unknown |

@@ -103,6 +103,13 @@ const POLICY: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "seal",
+        kind: ValueKind::Flag,
+        preset: Some(Preset::Flag(false)),
+        about: "whether heads and contents are stored encrypted, under the secret `ONCEKEY_SEAL`",
+        ..ROW
+    },
+    MemberRow {
         name: "routes",
         kind: list_of(&ValueKind::Object(ObjectShape::Route)),
         preset: Some(Preset::List(&[Preset::Object])),

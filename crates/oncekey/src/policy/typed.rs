@@ -30,6 +30,7 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         anonymous: Anonymous::of_word(policy.at("anonymous").text()),
         cors: read_texts(policy.at("cors")),
         origin_key: OriginKey::of_word(policy.at("origin_key").text()),
+        seal: policy.at("seal").is_true(),
         routes: policy.at("routes").elements().iter().map(read_route).collect(),
         queues: policy.at("queues").members().iter().map(|(name, queue)| read_queue(name, queue)).collect(),
         machines: policy.at("machines").members().iter().map(|(name, machine)| read_machine(name, machine)).collect(),
@@ -48,6 +49,7 @@ pub(super) fn show_policy_member(policy: &Policy, name: &str) -> Option<PolicyVa
         "anonymous" => policy.anonymous.word().into(),
         "cors" => show_texts(&policy.cors),
         "origin_key" => policy.origin_key.word().into(),
+        "seal" => PolicyValue::Flag(policy.seal),
         "routes" => PolicyValue::List(policy.routes.iter().map(show_route).collect()),
         _ => return None,
     })

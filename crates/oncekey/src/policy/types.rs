@@ -3,7 +3,12 @@
 use crate::{
     content::ignore::Ignore,
     http::percent::decode_unreserved,
-    key::{InvalidKey, Key, age::KeyAge},
+    key::{
+        InvalidKey, Key,
+        age::KeyAge,
+        scope::Scope,
+        seal::{SealKeys, SealMaterial},
+    },
     policy::{attribute::Attribute, path_pattern::PathPattern},
 };
 
@@ -43,6 +48,8 @@ pub struct Policy {
     pub cors: Vec<String>,
     /// In which form the origin gets the key.
     pub origin_key: OriginKey,
+    /// Whether heads and contents are stored encrypted.
+    pub seal: bool,
     /// The first that matches decides.
     pub routes: Vec<Route>,
     /// By name.
@@ -249,6 +256,11 @@ impl Route {
 }
 
 impl Policy {
+    /// What the keys are derived from under which an answer is sealed; nothing where none is.
+    pub fn seal_keys(&self, scope: &Scope, key: &Key) -> SealKeys {
+        if self.seal { SealKeys::to_derive(SealMaterial::of_answer(scope, key)) } else { SealKeys::default() }
+    }
+
     /// The time that a key tells, and how old it may be on any route; nothing where one takes keys of any age.
     pub fn age_to_peek(&self, key: &Key) -> Option<KeyAge> {
         let ages: Option<Vec<u32>> = self.routes.iter().map(|route| route.key_age).collect();

@@ -10,7 +10,7 @@ use crate::{
         percent::{decode_segment as unescape, escape},
         target::Target,
     },
-    key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey},
+    key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey, seal::SealKeys},
     policy::{Keep, NoStore, OriginKey, Policy, Queue, Route, ServerError, Unanswered},
     stored::{basis::basis_digests, storing::Storing},
 };
@@ -33,6 +33,8 @@ pub struct Attempt {
     pub basis: Option<Box<str>>,
     /// The time that the key tells, where the route says how old a key may be. It is no part of the attempt's text either.
     pub age: Option<KeyAge>,
+    /// Under which keys its answer is sealed. They are no part of the attempt's text, and are stored nowhere.
+    pub seal: SealKeys,
 }
 
 /// A route's rules, as far as the object needs them.
@@ -129,6 +131,7 @@ impl Attempt {
             callers: None,
             basis: Some(basis),
             age: None,
+            seal: SealKeys::default(),
         }
     }
 }
@@ -244,6 +247,7 @@ impl Attempt {
             callers: None,
             basis: None,
             age: None,
+            seal: SealKeys::default(),
         })
     }
 }

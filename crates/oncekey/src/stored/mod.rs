@@ -8,6 +8,7 @@
 //! | [`frame`] | what every form has in common, whatever its version | |
 //! | [`outbox`] | effects on their way to their keys' objects, and what became of them | attempt, request |
 //! | [`record`] | what is stored for a scoped key | attempt, frame |
+//! | [`seal`] | what is sealed, and what it belongs to | record |
 //! | [`entity`] | what is stored of an entity, and what callers of its transitions were told | frame |
 //! | `v1`, `v2` | the forms, version by version | all above |
 //! | [`codec`] | which version is written, which are read | all above |
@@ -20,6 +21,7 @@ pub mod frame;
 pub mod outbox;
 pub mod record;
 pub mod request;
+pub mod seal;
 pub mod storing;
 mod v1;
 mod v2;

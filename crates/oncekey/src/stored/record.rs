@@ -95,7 +95,7 @@ pub enum KeptReply {
         /// The origin's status.
         status: u16,
     },
-    /// All of it, encrypted. This build makes none and opens none.
+    /// All of it, encrypted.
     Sealed {
         /// The origin's status.
         status: u16,
@@ -114,10 +114,10 @@ impl KeptReply {
     }
 }
 
-/// A head encrypted; the content beside it is encrypted under the same secret.
+/// A head encrypted; the content beside it is encrypted under the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seal {
-    /// Tells which secret it was.
+    /// Tells which key it was.
     pub secret: Vec<u8>,
     /// The head's nonce.
     pub nonce: Vec<u8>,
@@ -262,6 +262,14 @@ impl<'r> FoundRecord<'r> {
             Self::Readable(record) => Ok(Some(record)),
             Self::Unreadable(unreadable) if unreadable.is_live(now) => Err(unreadable),
             Self::Nothing | Self::Unreadable(_) => Ok(None),
+        }
+    }
+
+    /// The claim behind it.
+    pub fn claim(self) -> Option<&'r Claim> {
+        match self {
+            Self::Readable(record) => Some(record.claim()),
+            Self::Nothing | Self::Unreadable(_) => None,
         }
     }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     answer::head::ReplyHead,
     http::{date::Millis, fields::Fields},
-    key::caller::CallerDigest,
+    key::{caller::CallerDigest, seal::SealKeys},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
@@ -338,15 +338,25 @@ impl<'f> From<&'f KeptReply> for ReplyBody<'f> {
         match reply {
             KeptReply::Whole(head) => Self::Whole { status: head.status, lines: &head.lines },
             KeptReply::Tombstone { status } => Self::Tombstone { status: *status },
-            KeptReply::Sealed { status, seal } => Self::Sealed {
-                status: *status,
-                seal: SealBody {
-                    secret: &seal.secret,
-                    nonce: &seal.nonce,
-                    head: &seal.head,
-                    content_nonce: &seal.content_nonce,
-                },
-            },
+            KeptReply::Sealed { status, seal } => Self::Sealed { status: *status, seal: (&**seal).into() },
+        }
+    }
+}
+
+impl<'f> From<&'f Seal> for SealBody<'f> {
+    fn from(seal: &'f Seal) -> Self {
+        let Seal { secret, nonce, head, content_nonce } = seal;
+        Self { secret, nonce, head, content_nonce }
+    }
+}
+
+impl SealBody<'_> {
+    fn seal(&self) -> Seal {
+        Seal {
+            secret: self.secret.to_vec(),
+            nonce: self.nonce.to_vec(),
+            head: self.head.to_vec(),
+            content_nonce: self.content_nonce.to_vec(),
         }
     }
 }
@@ -358,15 +368,7 @@ impl ReplyBody<'_> {
                 KeptReply::Whole(ReplyHead { status: *status, lines: String::from(*lines) })
             }
             Self::Tombstone { status } => KeptReply::Tombstone { status: *status },
-            Self::Sealed { status, seal } => KeptReply::Sealed {
-                status: *status,
-                seal: Box::new(Seal {
-                    secret: seal.secret.to_vec(),
-                    nonce: seal.nonce.to_vec(),
-                    head: seal.head.to_vec(),
-                    content_nonce: seal.content_nonce.to_vec(),
-                }),
-            },
+            Self::Sealed { status, seal } => KeptReply::Sealed { status: *status, seal: Box::new(seal.seal()) },
         }
     }
 }
@@ -481,6 +483,7 @@ impl AttemptBody<'_> {
             callers: None,
             basis: None,
             age: None,
+            seal: SealKeys::default(),
         })
     }
 }
@@ -499,6 +502,14 @@ impl RequestBody<'_> {
                 StoredRequest::of_parts(method, url, Fields::new(String::from(*fields)))
             }
             Self::Sealed(_) => None,
+        }
+    }
+
+    /// How it is sealed, where it is.
+    pub(crate) fn seal(&self) -> Option<Seal> {
+        match self {
+            Self::Open { .. } => None,
+            Self::Sealed(seal) => Some(seal.seal()),
         }
     }
 }

@@ -14,6 +14,7 @@ use oncekey::{
     errand::is_handed_over,
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
+    key::seal::SealKeys,
     policy::{Keep, Policy, ServerError, Unanswered},
     queue::{Receipt, read_receipt},
     stored::{
@@ -50,6 +51,7 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         callers: None,
         basis: None,
         age: None,
+        seal: SealKeys::default(),
     }
 }
 

@@ -8,6 +8,7 @@ use oncekey::{
         lines::HeaderLines,
         negotiate::{Audience, RefusalForm},
     },
+    key::seal::SealKeys,
     key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::{
@@ -51,6 +52,7 @@ fn attempt() -> Attempt {
         callers: None,
         basis: None,
         age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -80,8 +82,22 @@ fn errands() {
         let attempt = Attempt { terms: Terms { storing, ..attempt().terms }, ..attempt() };
         check_errand(Errand::Attempt(attempt), &format!("{expect} !storing={said}"));
     }
-    for more in ["!age=", "!age=1", "!age=1,", "!age=1,x", "!storing=", "!storing=x:", "!storing=:a(b", "!storing=:a/b"]
-    {
+    let seal: SealKeys = "ab".repeat(32).parse().unwrap();
+    let sealed = Attempt { seal: seal.clone(), ..attempt() };
+    check_errand(Errand::Attempt(sealed.clone()), &format!("{expect} !seal={}", "ab".repeat(32)));
+    assert_eq!(Errand::Attempt(attempt()).with_seal(seal.keys), Errand::Attempt(sealed));
+    for more in [
+        "!seal=",
+        "!seal=00",
+        "!age=",
+        "!age=1",
+        "!age=1,",
+        "!age=1,x",
+        "!storing=",
+        "!storing=x:",
+        "!storing=:a(b",
+        "!storing=:a/b",
+    ] {
         assert_eq!(format!("{expect} {more}").parse::<Errand>(), Err(NotUnderstood), "{more}");
     }
     for broken in [

@@ -3,6 +3,7 @@ use oncekey::{
     answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::fields::Fields,
+    key::seal::SealKeys,
     key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::{
@@ -92,6 +93,7 @@ fn attempt(unanswered: Unanswered) -> Attempt {
         callers: None,
         basis: None,
         age: None,
+        seal: SealKeys::default(),
     }
 }
 

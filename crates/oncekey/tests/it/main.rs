@@ -36,6 +36,7 @@ mod promise;
 mod reply;
 mod retry;
 mod same;
+mod seal;
 mod select;
 mod unreadable;
 mod world;

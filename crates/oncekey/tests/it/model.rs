@@ -12,6 +12,7 @@ use oncekey::{
     fingerprint::Fingerprint,
     http::{fields::Fields, negotiate::Audience},
     key::scoped::ScopedKey,
+    key::seal::SealKeys,
     policy::Unanswered,
     stored::{
         attempt::{Attempt, Terms},
@@ -364,6 +365,7 @@ impl Gate {
                     callers: None,
                     basis: None,
                     age: None,
+                    seal: SealKeys::default(),
                 };
                 self.attempt(attempt, false);
             }

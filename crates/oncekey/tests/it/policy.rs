@@ -66,6 +66,7 @@ fn the_published_default() {
         "bind": "inside",
         "anonymous": "uuid",
         "origin_key": "scoped",
+        "seal": false,
         "routes": [{
             "path": "/*",
             "methods": ["POST", "PATCH"],

@@ -14,6 +14,7 @@ use oncekey::{
     },
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
+    key::seal::SealKeys,
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
@@ -188,6 +189,7 @@ impl World {
             callers: None,
             basis: None,
             age: None,
+            seal: SealKeys::default(),
         }
     }
 

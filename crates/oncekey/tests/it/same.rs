@@ -10,6 +10,7 @@ use oncekey::{
     errand::Errand,
     fingerprint::fingerprint,
     http::{fields::Fields, target::Target},
+    key::seal::SealKeys,
     policy::Policy,
     stored::{
         attempt::{Attempt, Terms},
@@ -39,6 +40,7 @@ fn attempt(route: &str, field: &str, path: &str, lines: &str, content: &str) -> 
         header: policy.header.clone(),
         callers: None,
         age: None,
+        seal: SealKeys::default(),
         basis: Some(basis.into()),
     }
 }

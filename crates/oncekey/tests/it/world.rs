@@ -15,6 +15,7 @@ use oncekey::{
     },
     fingerprint::Fingerprint,
     http::fields::Fields,
+    key::seal::SealKeys,
     key::{InvalidKey, age::KeyAge, caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::{
@@ -179,6 +180,7 @@ fn attempt_of(content: usize, caller: usize, terms: Terms) -> Attempt {
         callers: callers(caller),
         basis: None,
         age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -292,6 +294,7 @@ impl World {
                 self.execute(attempt, claim, event);
             }
             Decision::Wait { .. } => panic!("it has waited"),
+            Decision::Open { .. } => panic!("nothing is sealed"),
             Decision::Probe { lease_until, .. } => {
                 let (_, _, _, probe) = event;
                 let landed = self.executions.iter().any(|past| past.lands_at.is_some_and(|at| at <= self.now));
