@@ -79,6 +79,8 @@ export class Gate {
     this.port = 0;
     /** Where messages are taken, if they are. */
     this.queuePort = 0;
+    /** How many keys of a caller its limits let pass, where the policy has any. */
+    this.limits = 0;
     this.output = "";
     /** Whether its files may be kept from growing while it runs. */
     this.frail = false;
@@ -104,6 +106,7 @@ export class Gate {
     assert.ok(serve, "ONCEKEY_SERVE names no program");
     const options = { port: this.port, origin: this.origin, config: this.config, state: this.state };
     if (this.queuePort) Object.assign(options, { "queue-port": this.queuePort });
+    if (this.limits) Object.assign(options, { limits: this.limits });
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
     // The signal that ends a program whose file may not grow: without it the write fails, as on a full disk.

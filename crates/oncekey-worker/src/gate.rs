@@ -3,16 +3,16 @@
 use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
-    answer::refusal::Refusal,
+    answer::{log::log_line, refusal::Refusal},
     key::seal::{SealKey, SealMaterial},
-    policy::{InvalidPolicy, Policy},
+    policy::{InvalidPolicy, LimitQuestion, Policy},
 };
 use wasm_bindgen::JsValue;
 use worker::Env;
 
 use crate::{
     platform::{
-        bindings::{self, Fetcher, Namespace},
+        bindings::{self, Fetcher, Namespace, RateLimit},
         cipher,
         failure::Failure,
         origin::Origin,
@@ -123,6 +123,12 @@ impl Gate {
         if let Some(refusal) = without_sqlite(env) {
             return Err(refusal);
         }
+        for (name, limit) in policy.limit_bindings() {
+            if bindings::object_binding::<RateLimit>(env, &limit.binding, "limit").is_none() {
+                let message = format!("/limits/{name}/binding: {} has to be bound to a rate limit.", limit.binding);
+                return Err(Refusal::PolicyInvalid { message });
+            }
+        }
         let seal_secrets = seal_secrets(env);
         if policy.seal && seal_secrets.is_empty() {
             return Err(misconfigured(
@@ -130,6 +136,21 @@ impl Gate {
             ));
         }
         Ok(Self { policy, origin, seal_secrets, keys, machines, env: env.clone() })
+    }
+
+    /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.
+    pub async fn check_limit(&self, question: Option<&LimitQuestion>) -> Result<(), Refusal> {
+        let Some(LimitQuestion { limit, key }) = question else {
+            return Ok(());
+        };
+        let counted = match bindings::object_binding(&self.env, &limit.binding, "limit") {
+            Some(binding) => bindings::count_within(&binding, key).await.ok(),
+            None => None,
+        };
+        if counted.is_none() {
+            bindings::log_error(&log_line("limit", None, None));
+        }
+        if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
     }
 
     /// The secret under which is sealed.

@@ -46,6 +46,8 @@ pub struct Config {
     services: String,
     sockets: String,
     workers: String,
+    /// The rate limits, by name, with their periods, and how many calls each lets pass.
+    limits: (Vec<(String, u32)>, u32),
 }
 
 impl Config {
@@ -119,6 +121,11 @@ impl Config {
         ));
     }
 
+    /// Gives the gate rate limits of these names and periods, each of which lets so many calls pass.
+    pub fn limit(&mut self, limits: Vec<(String, u32)>, most: u32) {
+        self.limits = (limits, most);
+    }
+
     /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`; `service`: the
     /// secret of the backends, where there is one.
     pub fn gate(&mut self, policy: &str, origin: &str, service: Option<&str>) -> Result<()> {
@@ -135,6 +142,16 @@ impl Config {
         for name in PASSED_ON {
             bindings.extend(std::env::var(name).ok().map(|secret| text_binding(name, &secret)));
         }
+        let (limits, most) = &self.limits;
+        bindings.extend(limits.iter().map(|(name, period)| {
+            let inner =
+                [("most", most), ("period", period)].map(|(name, value)| json_binding(name, &value.to_string()));
+            format!(
+                "(name = {}, wrapped = (moduleName = \"oncekey:limit\", innerBindings = [{}]))",
+                text(name),
+                inner.join(", ")
+            )
+        }));
         let around = std::env::var_os(AROUND).map(PathBuf::from);
         match std::env::var(OBJECTS) {
             Err(_) => self.build_of_gate("gate", &name, around.as_deref(), "gate", &bindings),
@@ -180,11 +197,25 @@ impl Config {
         self.socket(port, "queue");
     }
 
+    /// What plays the platform's rate limit, where one is bound.
+    fn extensions(&self) -> String {
+        if self.limits.0.is_empty() {
+            return String::new();
+        }
+        let module = path(&tools::root().join("crates/xtask/src/limit.mjs"));
+        format!(
+            "  extensions = [(modules = [(name = \"oncekey:limit\", esModule = embed {module}, internal = true)])],\n"
+        )
+    }
+
     /// The whole text.
     pub fn to_text(&self) -> String {
         format!(
-            "using Workerd = import \"/workerd/workerd.capnp\";\n\nconst config :Workerd.Config = (\n  services = [\n{}  ],\n  sockets = [\n{}  ],\n);\n{}",
-            self.services, self.sockets, self.workers
+            "using Workerd = import \"/workerd/workerd.capnp\";\n\nconst config :Workerd.Config = (\n  services = [\n{}  ],\n  sockets = [\n{}  ],\n{});\n{}",
+            self.services,
+            self.sockets,
+            self.extensions(),
+            self.workers
         )
     }
 }

@@ -66,6 +66,7 @@ impl Incoming<'_> {
         let is_kept = route.mode == Mode::Accept;
         self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
         let scoped_key = ScopedKey::derive(&scope, &key)?;
+        self.gate.check_limit(policy.limit_question(&scope, &self.fields).as_ref()).await?;
         let target = Target { method, path_and_query: parts.path_and_query };
         let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
         let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);

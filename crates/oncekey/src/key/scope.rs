@@ -55,6 +55,16 @@ impl Scope {
         self.attributes.extend(CallerAttribute::of(attribute, value));
     }
 
+    /// The caller as a text that does not tell who it is.
+    pub fn name(&self) -> String {
+        let mut digest = LengthPrefixedDigest::new("oncekey caller's name 1");
+        for part in self.attributes.iter().flat_map(|attribute| [&attribute.name, &attribute.value]).chain([&self.host])
+        {
+            digest.add_part(part.as_bytes());
+        }
+        digest.finish()
+    }
+
     /// Whether nothing identifies the caller.
     pub fn is_anonymous(&self) -> bool {
         self.attributes.is_empty()

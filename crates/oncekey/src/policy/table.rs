@@ -103,6 +103,14 @@ const POLICY: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "limits",
+        kind: ValueKind::Object(ObjectShape::Limits),
+        preset: Some(Preset::Object),
+        published: false,
+        about: "how many new keys a caller may have",
+        ..ROW
+    },
+    MemberRow {
         name: "seal",
         kind: ValueKind::Flag,
         preset: Some(Preset::Flag(false)),
@@ -289,6 +297,38 @@ const PROBE: &[MemberRow] = &[MemberRow {
     ..ROW
 }];
 
+const LIMITS: &[MemberRow] = &[
+    MemberRow {
+        name: "anonymous",
+        kind: ValueKind::Object(ObjectShape::Limit),
+        about: "what counts the keys of callers with nothing of the scope, by address, of IPv6 by its /64",
+        ..ROW
+    },
+    MemberRow {
+        name: "identified",
+        kind: ValueKind::Object(ObjectShape::Limit),
+        about: "what counts those of any other, by caller",
+        ..ROW
+    },
+];
+
+const LIMIT: &[MemberRow] = &[
+    MemberRow {
+        name: "binding",
+        kind: ValueKind::Text(TextSyntax::Binding),
+        needed: true,
+        about: "name of a rate limit binding of the Worker",
+        ..ROW
+    },
+    MemberRow {
+        name: "period",
+        kind: seconds(1, 3600),
+        preset: Some(Preset::Number(60)),
+        about: "over which it counts: what `Retry-After` says",
+        ..ROW
+    },
+];
+
 const QUEUE: &[MemberRow] = &[
     MemberRow {
         name: "path",
@@ -392,10 +432,12 @@ const fn list_of(of: &'static ValueKind) -> ValueKind {
 
 impl ObjectShape {
     /// Every object.
-    pub const ALL: [ObjectShape; 6] = [
+    pub const ALL: [ObjectShape; 8] = [
         ObjectShape::Policy,
         ObjectShape::Route,
         ObjectShape::Probe,
+        ObjectShape::Limits,
+        ObjectShape::Limit,
         ObjectShape::Queue,
         ObjectShape::Machine,
         ObjectShape::Transition,
@@ -407,6 +449,8 @@ impl ObjectShape {
             ObjectShape::Policy => POLICY,
             ObjectShape::Route => ROUTE,
             ObjectShape::Probe => PROBE,
+            ObjectShape::Limits => LIMITS,
+            ObjectShape::Limit => LIMIT,
             ObjectShape::Queue => QUEUE,
             ObjectShape::Machine => MACHINE,
             ObjectShape::Transition => TRANSITION,
@@ -418,6 +462,8 @@ impl ObjectShape {
         static OF_POLICY: [MemberRule; POLICY.len()] = rules_of(POLICY);
         static OF_ROUTE: [MemberRule; ROUTE.len()] = rules_of(ROUTE);
         static OF_PROBE: [MemberRule; PROBE.len()] = rules_of(PROBE);
+        static OF_LIMITS: [MemberRule; LIMITS.len()] = rules_of(LIMITS);
+        static OF_LIMIT: [MemberRule; LIMIT.len()] = rules_of(LIMIT);
         static OF_QUEUE: [MemberRule; QUEUE.len()] = rules_of(QUEUE);
         static OF_MACHINE: [MemberRule; MACHINE.len()] = rules_of(MACHINE);
         static OF_TRANSITION: [MemberRule; TRANSITION.len()] = rules_of(TRANSITION);
@@ -425,6 +471,8 @@ impl ObjectShape {
             ObjectShape::Policy => &OF_POLICY,
             ObjectShape::Route => &OF_ROUTE,
             ObjectShape::Probe => &OF_PROBE,
+            ObjectShape::Limits => &OF_LIMITS,
+            ObjectShape::Limit => &OF_LIMIT,
             ObjectShape::Queue => &OF_QUEUE,
             ObjectShape::Machine => &OF_MACHINE,
             ObjectShape::Transition => &OF_TRANSITION,

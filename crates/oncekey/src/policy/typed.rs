@@ -10,8 +10,8 @@ use crate::{
         member::ObjectShape,
         path_pattern::PathPattern,
         types::{
-            Anonymous, Bind, Keep, Keys, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route, ServerError,
-            StoreFailure, Transition, Unanswered,
+            Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route,
+            ServerError, StoreFailure, Transition, Unanswered,
         },
         value::PolicyValue,
     },
@@ -30,6 +30,10 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         anonymous: Anonymous::of_word(policy.at("anonymous").text()),
         cors: read_texts(policy.at("cors")),
         origin_key: OriginKey::of_word(policy.at("origin_key").text()),
+        limits: Limits {
+            anonymous: policy.at("limits").member("anonymous").map(read_limit),
+            identified: policy.at("limits").member("identified").map(read_limit),
+        },
         seal: policy.at("seal").is_true(),
         routes: policy.at("routes").elements().iter().map(read_route).collect(),
         queues: policy.at("queues").members().iter().map(|(name, queue)| read_queue(name, queue)).collect(),
@@ -152,6 +156,10 @@ fn read_queue(name: &str, queue: &PolicyValue) -> Queue {
         retention: read_seconds(queue.at("retention")),
         unanswered: read_unanswered(queue.at("unanswered")),
     }
+}
+
+fn read_limit(limit: &PolicyValue) -> Limit {
+    Limit { binding: read_text(limit.at("binding")), period: read_seconds(limit.at("period")) }
 }
 
 fn read_machine(name: &str, machine: &PolicyValue) -> Machine {

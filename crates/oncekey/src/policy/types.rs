@@ -48,6 +48,8 @@ pub struct Policy {
     pub cors: Vec<String>,
     /// In which form the origin gets the key.
     pub origin_key: OriginKey,
+    /// How many new keys a caller may have.
+    pub limits: Limits,
     /// Whether heads and contents are stored encrypted.
     pub seal: bool,
     /// The first that matches decides.
@@ -56,6 +58,24 @@ pub struct Policy {
     pub queues: Vec<Queue>,
     /// By name.
     pub machines: Vec<Machine>,
+}
+
+/// How many new keys a caller may have: what counts them, where something does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// For callers without attributes, by address.
+    pub anonymous: Option<Limit>,
+    /// For the others, by caller.
+    pub identified: Option<Limit>,
+}
+
+/// What counts keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// The name of the platform's rate limit binding.
+    pub binding: String,
+    /// Seconds over which it counts.
+    pub period: u32,
 }
 
 /// In which form the origin gets the key.

@@ -102,8 +102,8 @@ fn what_is_published_is_a_policy() {
     for case in cases(POLICIES, "valid") {
         let policy = parse(&case["input"].to_string()).unwrap();
         let again = parse(&policy.published()).unwrap();
-        let Policy { scope, queues, machines, .. } = Policy::default();
-        assert_eq!(again, Policy { scope, queues, machines, ..policy }, "{}", name(&case));
+        let Policy { scope, limits, queues, machines, .. } = Policy::default();
+        assert_eq!(again, Policy { scope, limits, queues, machines, ..policy }, "{}", name(&case));
     }
 }
 

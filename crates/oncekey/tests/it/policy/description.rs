@@ -33,6 +33,7 @@ fn texts(syntax: TextSyntax) -> ([&'static str; 2], Option<&'static str>) {
         TextSyntax::HeaderName => (["If-Match", "x-amz-target"], Some("a b")),
         TextSyntax::Ignored => (["/a/b", "csrf"], Some("/~")),
         TextSyntax::Segment => (["a", "b"], Some("a/b")),
+        TextSyntax::Binding => (["LIMIT", "_a1"], Some("1a")),
     }
 }
 
@@ -101,6 +102,8 @@ fn policy_with(shape: ObjectShape, object: &Object) -> (String, &'static str) {
             (json!({ "routes": [route] }), "/routes/0")
         }
         ObjectShape::Probe => (json!({ "routes": [{ "unanswered": object }] }), "/routes/0/unanswered"),
+        ObjectShape::Limits => (json!({ "limits": object }), "/limits"),
+        ObjectShape::Limit => (json!({ "limits": { "anonymous": object } }), "/limits/anonymous"),
         ObjectShape::Queue => (json!({ "queues": { "q": object } }), "/queues/q"),
         ObjectShape::Machine => (json!({ "machines": { "m": object } }), "/machines/m"),
         ObjectShape::Transition => (
@@ -123,7 +126,11 @@ fn published(text: &str, shape: ObjectShape) -> Value {
         ObjectShape::Policy => published,
         ObjectShape::Route => published["routes"][0].clone(),
         ObjectShape::Probe => published["routes"][0]["unanswered"].clone(),
-        ObjectShape::Queue | ObjectShape::Machine | ObjectShape::Transition => Value::Null,
+        ObjectShape::Limits
+        | ObjectShape::Limit
+        | ObjectShape::Queue
+        | ObjectShape::Machine
+        | ObjectShape::Transition => Value::Null,
     }
 }
 
