@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -40,6 +40,17 @@ export function runs(pid) {
   }
 }
 
+/** Whether a file below the folder holds the text. @param {string} folder @param {string} text */
+export function holds(folder, text) {
+  return readdirSync(folder, { recursive: true }).some((name) => {
+    try {
+      return readFileSync(join(folder, String(name))).includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
 /** Asks again until it holds: for what no event tells. @param {() => unknown} holds @param {string} what */
 export async function until(holds, what, ms = 15_000) {
   for (const end = Date.now() + ms; ; await pause(20)) {
@@ -68,6 +79,8 @@ export class Gate {
     this.port = 0;
     /** Where messages are taken, if they are. */
     this.queuePort = 0;
+    /** How many keys of a caller its limits let pass, where the policy has any. */
+    this.limits = 0;
     this.output = "";
     /** Whether its files may be kept from growing while it runs. */
     this.frail = false;
@@ -93,6 +106,7 @@ export class Gate {
     assert.ok(serve, "ONCEKEY_SERVE names no program");
     const options = { port: this.port, origin: this.origin, config: this.config, state: this.state };
     if (this.queuePort) Object.assign(options, { "queue-port": this.queuePort });
+    if (this.limits) Object.assign(options, { limits: this.limits });
     const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
     const { ONCEKEY_ADMIN: _, ONCEKEY_SERVICE: __, ...env } = process.env;
     // The signal that ends a program whose file may not grow: without it the write fails, as on a full disk.
@@ -267,6 +281,7 @@ const REFUSALS = {
   header_invalid: [400, "refused", false],
   caller_unverified: [401, "refused", false],
   caller_changed: [409, "unknown", false],
+  key_expired: [409, "expired", false],
   outcome_unknown: [409, "unknown", false],
   reply_unavailable: [409, "refused", false],
   origin_unreachable: [503, "refused", true],

@@ -4,7 +4,8 @@ use js_sys::JsString;
 use oncekey::{
     call::{CallFailure, CallHistory},
     errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
-    key::scoped::ScopedKey,
+    key::{scoped::ScopedKey, seal::SealKeys},
+    stored::attempt::Attempt,
 };
 use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
@@ -50,7 +51,15 @@ pub async fn call_key_object_for(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    call(coding, gate, Class::Keys, key.as_str(), &errand.to_string(), request, headers, body).await
+    let text = match errand {
+        Errand::Attempt(Attempt { seal: SealKeys { material: Some(material), .. }, .. }) => {
+            // Nothing was asked yet, and nobody else may run what could not be sealed.
+            let keys = gate.seal_keys(material).await.map_err(|_| CallFailure::NotUnderstood)?;
+            errand.with_seal(keys).to_string()
+        }
+        _ => errand.to_string(),
+    };
+    call(coding, gate, Class::Keys, key.as_str(), &text, request, headers, body).await
 }
 
 /// One call to the object of that name, made once more where the platform says that it may succeed then.

@@ -277,7 +277,7 @@ impl EntityObject {
 
     /// Asks the object of a key what became of its effect.
     async fn look_at_effect(&self, key: &ScopedKey, wait: u32) -> Option<EffectFate> {
-        let errand = Errand::Peek { wait, callers: None };
+        let errand = Errand::Peek { wait, callers: None, age: None };
         let answer = self.ask_key_object(key, &errand, &StoredRequest::json(QUEUE_HOST), &JsValue::NULL).await?;
         let text: JsString = await_promise(answer.text().ok()?).await.ok()?;
         EffectFate::of_peek(&String::from(text))

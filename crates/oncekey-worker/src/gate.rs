@@ -3,15 +3,17 @@
 use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
-    answer::refusal::Refusal,
-    policy::{InvalidPolicy, Policy},
+    answer::{log::log_line, refusal::Refusal},
+    key::seal::{SealKey, SealMaterial},
+    policy::{InvalidPolicy, LimitQuestion, Policy},
 };
 use wasm_bindgen::JsValue;
 use worker::Env;
 
 use crate::{
     platform::{
-        bindings::{self, Fetcher, Namespace},
+        bindings::{self, Fetcher, Namespace, RateLimit},
+        cipher,
         failure::Failure,
         origin::Origin,
     },
@@ -22,6 +24,8 @@ use crate::{
 pub struct Gate {
     pub policy: Rc<Policy>,
     pub origin: Option<Origin>,
+    /// The secrets under which something may be sealed; the first seals.
+    pub seal_secrets: Vec<Vec<u8>>,
     keys: Option<Namespace>,
     machines: Option<Namespace>,
     env: Env,
@@ -71,6 +75,19 @@ fn without_sqlite(env: &Env) -> Option<Refusal> {
     }))
 }
 
+/// Bytes of the shortest secret under which is sealed.
+const SHORTEST_SECRET: usize = 32;
+
+/// The secret that seals and the one before it; none where the first is missing or too short.
+fn seal_secrets(env: &Env) -> Vec<Vec<u8>> {
+    ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD"]
+        .iter()
+        .map_while(|name| bindings::text_binding(env, name))
+        .map(String::into_bytes)
+        .take_while(|secret| secret.len() >= SHORTEST_SECRET)
+        .collect()
+}
+
 fn misconfigured(message: &str) -> Refusal {
     Refusal::Misconfigured { message: message.to_owned() }
 }
@@ -106,7 +123,48 @@ impl Gate {
         if let Some(refusal) = without_sqlite(env) {
             return Err(refusal);
         }
-        Ok(Self { policy, origin, keys, machines, env: env.clone() })
+        for (name, limit) in policy.limit_bindings() {
+            if bindings::object_binding::<RateLimit>(env, &limit.binding, "limit").is_none() {
+                let message = format!("/limits/{name}/binding: {} has to be bound to a rate limit.", limit.binding);
+                return Err(Refusal::PolicyInvalid { message });
+            }
+        }
+        let seal_secrets = seal_secrets(env);
+        if policy.seal && seal_secrets.is_empty() {
+            return Err(misconfigured(
+                "The policy says \"seal\": ONCEKEY_SEAL has to be a secret of at least 32 bytes.",
+            ));
+        }
+        Ok(Self { policy, origin, seal_secrets, keys, machines, env: env.clone() })
+    }
+
+    /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.
+    pub async fn check_limit(&self, question: Option<&LimitQuestion>) -> Result<(), Refusal> {
+        let Some(LimitQuestion { limit, key }) = question else {
+            return Ok(());
+        };
+        let counted = match bindings::object_binding(&self.env, &limit.binding, "limit") {
+            Some(binding) => bindings::count_within(&binding, key).await.ok(),
+            None => None,
+        };
+        if counted.is_none() {
+            bindings::log_error(&log_line("limit", None, None));
+        }
+        if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
+    }
+
+    /// The secret under which is sealed.
+    pub fn secret_to_seal(&self) -> &[u8] {
+        self.seal_secrets.first().map_or(&[], Vec::as_slice)
+    }
+
+    /// The keys of each secret.
+    pub async fn seal_keys(&self, material: &SealMaterial) -> Result<Vec<SealKey>, Failure> {
+        let mut keys = Vec::new();
+        for secret in &self.seal_secrets {
+            keys.push(cipher::derive_key(secret, material).await?);
+        }
+        Ok(keys)
     }
 
     /// A call has shown that a class has no `SQLite` storage: from now on every request hears it.

@@ -120,8 +120,7 @@ impl ItemLine {
 pub struct BatchPlan {
     item_key: Vec<String>,
     path: String,
-    ignore: Vec<Ignore>,
-    headers: Vec<String>,
+    route: Route,
     terms: Terms,
     scope: Scope,
     head: StoredRequest,
@@ -141,8 +140,7 @@ impl BatchPlan {
         Self {
             item_key: item.0.to_vec(),
             path: item.1.to_owned(),
-            ignore: route.ignore.clone(),
-            headers: route.headers.clone(),
+            route: route.clone(),
             terms: Terms::of(policy, route),
             scope,
             head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields, &policy.header)),
@@ -165,11 +163,13 @@ impl BatchPlan {
         };
         let key = key.map_err(Refusal::KeyInvalid)?;
         let scoped_key = ScopedKey::derive(&self.scope, &key).map_err(Refusal::KeyInvalid)?;
+        let age = self.route.age_of(&key).map_err(Refusal::KeyInvalid)?;
         let terms = self.terms.clone();
         let key_place = [Ignore::Pointer(self.item_key.clone())];
-        let (left_out, headers) = ((&*self.ignore, &key_place[..]), (&*self.headers, self.head.fields()));
+        let (left_out, headers) = ((&*self.route.ignore, &key_place[..]), (&*self.route.headers, self.head.fields()));
         let attempt = Attempt::of_item(policy, scoped_key, &self.path, element.as_bytes(), left_out, headers, terms);
-        Ok(Attempt { callers: self.scope.callers(&key), ..attempt })
+        let seal = policy.seal_keys(&self.scope, &key);
+        Ok(Attempt { callers: self.scope.callers(&key), age, seal, ..attempt })
     }
 }
 

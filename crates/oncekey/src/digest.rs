@@ -78,6 +78,21 @@ pub(crate) fn base64(bytes: &[u8]) -> String {
     text
 }
 
+/// In hexadecimal digits.
+pub(crate) fn to_hex(bytes: &[u8]) -> String {
+    let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Reads pairs of hexadecimal digits.
+pub(crate) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    let byte = |at| text.get(at..at + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+    (0..text.len()).step_by(2).map(byte).collect()
+}
+
 /// The letter of six bits.
 fn letter(six: u32) -> char {
     let first = match six {

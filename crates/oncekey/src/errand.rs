@@ -17,9 +17,16 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     answer::{refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
-    key::{InvalidKey, Key, caller::CallerDigest, scope::Scope, scoped::ScopedKey},
+    key::{
+        InvalidKey, Key,
+        age::KeyAge,
+        caller::CallerDigest,
+        scope::Scope,
+        scoped::ScopedKey,
+        seal::{SealKey, SealKeys},
+    },
     policy::Policy,
-    stored::attempt::Attempt,
+    stored::{attempt::Attempt, storing::Storing},
 };
 
 /// The header that carries an [`Errand`] from the front to the object. A client cannot send it: the front
@@ -38,6 +45,15 @@ pub const CALL: &str = "oncekey-call";
 
 /// Begins the further word that says who asks.
 const CALLERS: &str = "!callers=";
+
+/// Begins the further word that says how old the key may be.
+const AGE: &str = "!age=";
+
+/// Begins the further word that brings the keys under which the answer is sealed.
+const SEAL: &str = "!seal=";
+
+/// Begins the further word that says what of an answer is not stored.
+const STORING: &str = "!storing=";
 
 /// Begins the further word that says what the fingerprint was made of.
 const BASIS: &str = "basis=";
@@ -104,6 +120,8 @@ pub enum Errand {
         wait: u32,
         /// Who asks, as in an [`Attempt`].
         callers: Option<Vec<CallerDigest>>,
+        /// The time that the key tells, where every route says how old a key may be, and the largest of these ages.
+        age: Option<KeyAge>,
     },
     /// Forget the key, unless its request runs.
     Release,
@@ -129,6 +147,19 @@ impl fmt::Display for Errand {
                 write!(out, "{}{caller}", if at == 0 { "" } else { "," })?;
             }
         }
+        if let Some(age) = self.age() {
+            write!(out, " {AGE}{age}")?;
+        }
+        if let Self::Attempt(Attempt { terms, .. }) | Self::Accept(Attempt { terms, .. }) = self
+            && terms.storing != Storing::default()
+        {
+            write!(out, " {STORING}{}", terms.storing)?;
+        }
+        if let Self::Attempt(Attempt { seal, .. }) = self
+            && !seal.keys.is_empty()
+        {
+            write!(out, " {SEAL}{seal}")?;
+        }
         match self {
             Self::Attempt(Attempt { basis: Some(basis), .. }) | Self::Accept(Attempt { basis: Some(basis), .. }) => {
                 write!(out, " {BASIS}{basis}")
@@ -139,6 +170,17 @@ impl fmt::Display for Errand {
 }
 
 impl Errand {
+    /// The same with the keys under which the answer is sealed.
+    #[must_use]
+    pub fn with_seal(&self, keys: Vec<SealKey>) -> Self {
+        match self {
+            Self::Attempt(attempt) => {
+                Self::Attempt(Attempt { seal: SealKeys { material: None, keys }, ..attempt.clone() })
+            }
+            Self::Accept(_) | Self::Peek { .. } | Self::Release | Self::Deliver => self.clone(),
+        }
+    }
+
     fn callers(&self) -> Option<&[CallerDigest]> {
         match self {
             Self::Attempt(attempt) | Self::Accept(attempt) => attempt.callers.as_deref(),
@@ -146,14 +188,53 @@ impl Errand {
             Self::Release | Self::Deliver => None,
         }
     }
+
+    fn age(&self) -> Option<KeyAge> {
+        match self {
+            Self::Attempt(Attempt { age, .. }) | Self::Accept(Attempt { age, .. }) | Self::Peek { age, .. } => *age,
+            Self::Release | Self::Deliver => None,
+        }
+    }
+
+    /// Takes a further word in; not where it is needed and means nothing here.
+    fn take_word(&mut self, word: &str) -> Result<(), NotUnderstood> {
+        match self {
+            Self::Attempt(attempt) | Self::Accept(attempt) => {
+                if let Some(basis) = word.strip_prefix(BASIS) {
+                    attempt.basis = Some(basis.into());
+                } else if let Some(callers) = word.strip_prefix(CALLERS) {
+                    attempt.callers = Some(read_callers(callers)?);
+                } else if let Some(age) = word.strip_prefix(AGE) {
+                    attempt.age = Some(age.parse().map_err(|_| NotUnderstood)?);
+                } else if let Some(storing) = word.strip_prefix(STORING) {
+                    attempt.terms.storing = storing.parse().map_err(|_| NotUnderstood)?;
+                } else if let Some(seal) = word.strip_prefix(SEAL) {
+                    attempt.seal = seal.parse().map_err(|_| NotUnderstood)?;
+                } else {
+                    return skip_word(word);
+                }
+            }
+            Self::Peek { callers, age, .. } => {
+                if let Some(said) = word.strip_prefix(CALLERS) {
+                    *callers = Some(read_callers(said)?);
+                } else if let Some(said) = word.strip_prefix(AGE) {
+                    *age = Some(said.parse().map_err(|_| NotUnderstood)?);
+                } else {
+                    return skip_word(word);
+                }
+            }
+            Self::Release | Self::Deliver => return skip_word(word),
+        }
+        Ok(())
+    }
 }
 
 /// ```
 /// use oncekey::errand::{Errand, NotUnderstood};
 ///
-/// assert_eq!("peek 30".parse(), Ok(Errand::Peek { wait: 30, callers: None }));
-/// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30, callers: None }));
-/// assert_eq!("peek 30 !callers=".parse(), Ok(Errand::Peek { wait: 30, callers: Some(Vec::new()) }));
+/// assert_eq!("peek 30".parse(), Ok(Errand::Peek { wait: 30, callers: None, age: None }));
+/// assert_eq!("peek 30 since=5".parse(), Ok(Errand::Peek { wait: 30, callers: None, age: None }));
+/// assert_eq!("peek 30 !callers=".parse(), Ok(Errand::Peek { wait: 30, callers: Some(Vec::new()), age: None }));
 /// assert_eq!("peek 30 !as=operator".parse::<Errand>(), Err(NotUnderstood));
 /// assert_eq!("remember".parse::<Errand>(), Err(NotUnderstood));
 /// ```
@@ -166,7 +247,8 @@ impl FromStr for Errand {
             Some("attempt") => Attempt::from_words(&mut words).map(Self::Attempt),
             Some("accept") => Attempt::from_words(&mut words).map(Self::Accept),
             Some("peek") => {
-                words.next().and_then(|wait| wait.parse().ok()).map(|wait| Self::Peek { wait, callers: None })
+                let wait = words.next().and_then(|wait| wait.parse().ok());
+                wait.map(|wait| Self::Peek { wait, callers: None, age: None })
             }
             Some("release") => Some(Self::Release),
             Some("deliver") => Some(Self::Deliver),
@@ -174,22 +256,15 @@ impl FromStr for Errand {
         };
         let mut errand = errand.ok_or(NotUnderstood)?;
         for word in words {
-            if let (Self::Attempt(attempt) | Self::Accept(attempt), Some(basis)) =
-                (&mut errand, word.strip_prefix(BASIS))
-            {
-                attempt.basis = Some(basis.into());
-                continue;
-            }
-            let callers = word.strip_prefix(CALLERS).map(read_callers).transpose()?;
-            match (&mut errand, callers) {
-                (Self::Attempt(attempt) | Self::Accept(attempt), Some(said)) => attempt.callers = Some(said),
-                (Self::Peek { callers, .. }, Some(said)) => *callers = Some(said),
-                (_, None) if !word.starts_with(NEEDED) => {}
-                (_, None) | (Self::Release | Self::Deliver, Some(_)) => return Err(NotUnderstood),
-            }
+            errand.take_word(word)?;
         }
         Ok(errand)
     }
+}
+
+/// Leaves a further word out of account, where it may be.
+fn skip_word(word: &str) -> Result<(), NotUnderstood> {
+    if word.starts_with(NEEDED) { Err(NotUnderstood) } else { Ok(()) }
 }
 
 fn read_callers(text: &str) -> Result<Vec<CallerDigest>, NotUnderstood> {

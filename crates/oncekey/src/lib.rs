@@ -39,7 +39,7 @@
 //!     errand::Errand,
 //!     fingerprint::fingerprint,
 //!     http::{fields::Fields, target::{Target, routing_path, split_url}},
-//!     key::{scope::Scope, scoped::ScopedKey},
+//!     key::{scope::Scope, scoped::ScopedKey, seal::SealKeys},
 //!     policy::Policy,
 //!     stored::{attempt::{Attempt, Terms}, record::{KeptReply, Owner, Record}},
 //! };
@@ -66,7 +66,8 @@
 //! let fingerprint = fingerprint(&target, json, None, &content, &policy.field, &route.ignore, headers);
 //! let terms = Terms::of(&policy, route);
 //! let callers = scope.callers(&key);
-//! let attempt = Attempt { scoped_key, fingerprint, terms, header: policy.header.clone(), callers, basis: None };
+//! let (header, seal) = (policy.header.clone(), SealKeys::default());
+//! let attempt = Attempt { scoped_key, fingerprint, terms, header, callers, basis: None, age: None, seal };
 //! let errand = Errand::Attempt(attempt.clone());
 //!
 //! // The object. Nothing is stored: the claim is, before the effect runs.

@@ -100,7 +100,8 @@ pub fn attempt_of_message(policy: &Policy, queue: &Queue, id: &str, content: &[u
     let scope = Scope::of_gate(&[(space, &queue.name)]);
     let scoped_key = ScopedKey::derive(&scope, &key).ok()?;
     let terms = Terms::of_queue(policy, queue);
-    Some(Attempt::of_json(policy, scoped_key, &queue.path, content, &[], terms))
+    let attempt = Attempt::of_json(policy, scoped_key, &queue.path, content, &[], terms);
+    Some(Attempt { seal: policy.seal_keys(&scope, &key), ..attempt })
 }
 
 /// Seconds after which a message is delivered again. `attempts`: how often it was, 1 or more; `jitter` is a fraction

@@ -31,6 +31,8 @@ pub struct Options {
     pub state: Option<PathBuf>,
     /// Takes messages for the policy's queues on this port.
     pub queue_port: Option<u16>,
+    /// Lets so many new keys of each caller pass in a period, where the policy has limits.
+    pub limits: Option<u32>,
     /// Keep it on a memory file system, for load measurements.
     pub memory: bool,
 }
@@ -38,7 +40,8 @@ pub struct Options {
 impl Options {
     /// Reads the command line.
     pub fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { port: 8787, origin: None, config: None, state: None, queue_port: None, memory: false };
+        let mut options =
+            Self { port: 8787, origin: None, config: None, state: None, queue_port: None, limits: None, memory: false };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
@@ -50,9 +53,10 @@ impl Options {
                 "--queue-port" => {
                     options.queue_port = Some(value()?.parse().context("--queue-port takes 1 to 65535")?);
                 }
+                "--limits" => options.limits = Some(value()?.parse().context("--limits takes a number")?),
                 "--memory" => options.memory = true,
                 _ => bail!(
-                    "serve does not know {arg}; it takes --port N --origin URL --config FILE --state DIR --queue-port N --memory"
+                    "serve does not know {arg}; it takes --port N --origin URL --config FILE --state DIR --queue-port N --limits N --memory"
                 ),
             }
         }
@@ -99,6 +103,9 @@ fn policy(options: &Options) -> Result<String> {
     };
     let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
     match text.parse::<Policy>() {
+        Ok(policy) if !policy.limit_bindings().is_empty() && options.limits.is_none() => {
+            bail!("{}: /limits: --limits N says how many keys pass, since there is no rate limit here", path.display())
+        }
         Ok(_) => Ok(text),
         Err(error) => bail!("{}: {}", path.display(), error),
     }
@@ -146,6 +153,11 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     config.disk(state);
     if let Some(port) = options.queue_port {
         config.queue(port);
+    }
+    if let Some(most) = options.limits {
+        let policy = policy.parse::<Policy>()?;
+        let bound = policy.limit_bindings().into_iter().map(|(_, limit)| (limit.binding.clone(), limit.period));
+        config.limit(bound.collect(), most);
     }
     let service = std::env::var("ONCEKEY_SERVICE").ok();
     if let Some(url) = &options.origin {

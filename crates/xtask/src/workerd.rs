@@ -28,6 +28,8 @@ pub const OBJECTS: &str = "ONCEKEY_OBJECTS";
 /// Names a folder whose `main.mjs` stands before the entry of what has the objects, and may watch or change what it does:
 /// set by the tests.
 pub const AROUND: &str = "ONCEKEY_AROUND";
+/// Secrets that the gate gets from the environment.
+const PASSED_ON: [&str; 2] = ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD"];
 /// Names a class that gets no `SQLite` storage: set by the tests.
 const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
 /// The objects' bindings, classes and keys.
@@ -44,6 +46,8 @@ pub struct Config {
     services: String,
     sockets: String,
     workers: String,
+    /// The rate limits, by name, with their periods, and how many calls each lets pass.
+    limits: (Vec<(String, u32)>, u32),
 }
 
 impl Config {
@@ -117,6 +121,11 @@ impl Config {
         ));
     }
 
+    /// Gives the gate rate limits of these names and periods, each of which lets so many calls pass.
+    pub fn limit(&mut self, limits: Vec<(String, u32)>, most: u32) {
+        self.limits = (limits, most);
+    }
+
     /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`; `service`: the
     /// secret of the backends, where there is one.
     pub fn gate(&mut self, policy: &str, origin: &str, service: Option<&str>) -> Result<()> {
@@ -130,6 +139,19 @@ impl Config {
         for (name, secret) in [("ONCEKEY_ADMIN", admin.as_deref()), ("ONCEKEY_SERVICE", service)] {
             bindings.extend(secret.map(|secret| text_binding(name, secret)));
         }
+        for name in PASSED_ON {
+            bindings.extend(std::env::var(name).ok().map(|secret| text_binding(name, &secret)));
+        }
+        let (limits, most) = &self.limits;
+        bindings.extend(limits.iter().map(|(name, period)| {
+            let inner =
+                [("most", most), ("period", period)].map(|(name, value)| json_binding(name, &value.to_string()));
+            format!(
+                "(name = {}, wrapped = (moduleName = \"oncekey:limit\", innerBindings = [{}]))",
+                text(name),
+                inner.join(", ")
+            )
+        }));
         let around = std::env::var_os(AROUND).map(PathBuf::from);
         match std::env::var(OBJECTS) {
             Err(_) => self.build_of_gate("gate", &name, around.as_deref(), "gate", &bindings),
@@ -185,11 +207,25 @@ impl Config {
         self.socket(port, "queue");
     }
 
+    /// What plays the platform's rate limit, where one is bound.
+    fn extensions(&self) -> String {
+        if self.limits.0.is_empty() {
+            return String::new();
+        }
+        let module = path(&tools::root().join("crates/xtask/src/limit.mjs"));
+        format!(
+            "  extensions = [(modules = [(name = \"oncekey:limit\", esModule = embed {module}, internal = true)])],\n"
+        )
+    }
+
     /// The whole text.
     pub fn to_text(&self) -> String {
         format!(
-            "using Workerd = import \"/workerd/workerd.capnp\";\n\nconst config :Workerd.Config = (\n  services = [\n{}  ],\n  sockets = [\n{}  ],\n);\n{}",
-            self.services, self.sockets, self.workers
+            "using Workerd = import \"/workerd/workerd.capnp\";\n\nconst config :Workerd.Config = (\n  services = [\n{}  ],\n  sockets = [\n{}  ],\n{});\n{}",
+            self.services,
+            self.sockets,
+            self.extensions(),
+            self.workers
         )
     }
 }

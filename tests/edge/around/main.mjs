@@ -138,6 +138,7 @@ export default {
     const given = request.headers.get("x-env");
     if (given === null) return gate.fetch(request, changed, ctx);
     const other = { ...changed, ...JSON.parse(given) };
+    if (other.GUESTS === "throws") other.GUESTS = { limit: () => Promise.reject(new Error("it cannot count")) };
     // As `ctx.exports.NAME` is: a function that has a service's methods.
     if (other.ORIGIN === "loopback") {
       /** @param {Request} request @param {RequestInit} init */

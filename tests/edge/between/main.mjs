@@ -4,12 +4,17 @@
 // @ts-expect-error the built worker stands beside it
 import gate, { KeyObject as Keys, MachineObject as Machines } from "./index.mjs";
 
-/** The request with the errand that its field `x-errand` says, where `*` is the front's own. @param {Request} request */
+/**
+ * The request with the errand that its field `x-errand` says, where `*` is the front's own, without the words that begin
+ * as its field `x-without` says.
+ * @param {Request} request
+ */
 function withErrand(request) {
-  const said = request.headers.get("x-errand");
-  if (said === null) return request;
+  const [said, without] = ["x-errand", "x-without"].map((name) => request.headers.get(name));
+  if (said === null && without === null) return request;
   const headers = new Headers(request.headers);
-  headers.set("oncekey-errand", said.replace("*", headers.get("oncekey-errand") ?? ""));
+  const words = (headers.get("oncekey-errand") ?? "").split(" ").filter((word) => without === null || !word.startsWith(without));
+  headers.set("oncekey-errand", (said ?? "*").replace("*", words.join(" ")));
   return new Request(request, { headers });
 }
 

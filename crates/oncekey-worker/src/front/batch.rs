@@ -8,7 +8,7 @@ use oncekey::{
     batch::{BatchPlan, batch_head, item_answer, items_of},
     http::target::UrlParts,
     json::select::list_elements,
-    policy::Route,
+    policy::{LimitQuestion, Route},
 };
 use web_sys::Response;
 
@@ -48,9 +48,17 @@ pub async fn answer_batch(
     let origin = [parts.scheme, "://", parts.host].concat();
     let scope = policy.caller_scope(parts, &incoming.fields)?;
     incoming.check_exact(|_| true)?;
+    let limit = policy.limit_question(&scope, &incoming.fields);
     let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);
-    let run =
-        BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
+    let run = BatchRun {
+        gate: incoming.gate.clone(),
+        plan,
+        limit,
+        items: items.to_vec(),
+        max_items,
+        bytes,
+        patience: route.lease,
+    };
     let pipe = Pipe::new(None)?;
     let audience = audience_of(policy, &incoming.fields);
     let answer = message::new_response(207, batch_head(&audience), &pipe.readable)?;
@@ -65,6 +73,8 @@ pub async fn answer_batch(
 struct BatchRun {
     gate: Rc<Gate>,
     plan: BatchPlan,
+    /// What counts its items.
+    limit: Option<LimitQuestion>,
     items: Vec<String>,
     max_items: u64,
     bytes: Vec<u8>,
@@ -86,7 +96,11 @@ impl BatchRun {
             while exchange.has_room(ready.len(), waiting)
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
-                match self.plan.attempt_of_item(policy, element) {
+                let attempt = match self.plan.attempt_of_item(policy, element) {
+                    Ok(attempt) => self.gate.check_limit(self.limit.as_ref()).await.map(|()| attempt),
+                    refused => refused,
+                };
+                match attempt {
                     Ok(attempt) => {
                         exchange.add_item(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
                     }

@@ -13,7 +13,7 @@ use oncekey::{
         negotiate::{accepts_coding, known_coding},
         target::{Target, UrlParts},
     },
-    key::{quote_key, scoped::ScopedKey},
+    key::{quote_key, scoped::ScopedKey, seal::SealKeys},
     policy::{Mode, OriginKey, Route, StoreFailure},
     stored::{
         attempt::{Attempt, Terms},
@@ -61,10 +61,12 @@ impl Incoming<'_> {
         let Some(key) = choose_key(header, &content, &policy.field)? else {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
+        let age = route.age_of(&key)?;
         let scope = policy.caller_scope(parts, &self.fields)?;
         let is_kept = route.mode == Mode::Accept;
         self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
         let scoped_key = ScopedKey::derive(&scope, &key)?;
+        self.gate.check_limit(policy.limit_question(&scope, &self.fields).as_ref()).await?;
         let target = Target { method, path_and_query: parts.path_and_query };
         let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
         let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
@@ -78,6 +80,9 @@ impl Incoming<'_> {
             header: policy.header.clone(),
             callers: scope.callers(&key),
             basis: Some(basis.into()),
+            age,
+            // What is accepted is delivered without its caller.
+            seal: if is_kept { SealKeys::default() } else { policy.seal_keys(&scope, &key) },
         };
         let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         let headers = self.headers_without_internal()?;

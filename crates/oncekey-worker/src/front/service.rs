@@ -106,7 +106,7 @@ fn answer_script(
 
 /// Whether requests can be protected: the policy stands, or nothing would have come here, and one object answers.
 async fn answer_health(incoming: &Incoming<'_>) -> Result<Response, Stop> {
-    let errand = Errand::Peek { wait: 0, callers: None };
+    let errand = Errand::Peek { wait: 0, callers: None, age: None };
     let called = call_key_object(incoming, &ScopedKey::of_health(), &errand).await;
     Ok(message::own_response(GateAnswer::health(called.is_ok_and(|answer| answer.ok())))?)
 }
@@ -133,7 +133,8 @@ async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) 
         .and_then(|seconds| seconds.parse::<u32>().ok())
         .unwrap_or(0)
         .min(MAX_PEEK_WAIT);
-    call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scope.callers(&key) }).await
+    let age = incoming.gate.policy.age_to_peek(&key);
+    call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scope.callers(&key), age }).await
 }
 
 /// What only the operator may ask of a key.

@@ -6,15 +6,18 @@
 use js_sys::Uint8Array;
 use oncekey::{
     answer::{own::GateAnswer, refusal::Refusal},
-    decide::accepted::{
-        self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
-        decide_delivery, decide_redelivery, look_for_request,
+    decide::{
+        accepted::{
+            self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
+            decide_delivery, decide_redelivery, look_for_request,
+        },
+        outcome::reply_to_store,
     },
     http::fields::Fields,
     stored::{
         attempt::Attempt,
         frame::Unreadable,
-        record::{Delivery, KeptReply, Owner, Record},
+        record::{Delivery, Owner, Record},
         request::StoredRequest,
     },
 };
@@ -25,6 +28,7 @@ use crate::{
         context::{Object, read_request},
         effect::{Effect, request_to_origin},
         live::{owner_of, wake_waiters},
+        seal::{OpenedRequest, seal_reply, seal_request},
         store::Row,
     },
     platform::{
@@ -41,20 +45,33 @@ impl Object {
     /// Keeps a request for its delivery, or says that it is a duplicate.
     pub async fn accept_request(&self, request: &Request, attempt: &Attempt) -> Result<Response, Failure> {
         let content = read_request(request).await?;
-        let row = self.store.load()?;
-        let now = now_millis();
-        match decide_accept(&row.record(), owner_of(&self.live), attempt, now) {
-            AcceptDecision::Store(record) => {
-                let fields = Fields::new(head::pairs(&request.headers()));
-                let head = StoredRequest::keep(&request.method(), &request.url(), &fields);
-                // The alarm first and the record last: should either fail, nothing is accepted.
-                self.store.wake_at(now)?;
-                self.store.save_request(&head, record.expires(), &Uint8Array::new(&content))?;
-                self.store.save(&record, None, &row)?;
-                self.own_answer(request, GateAnswer::queued(&attempt.scoped_key))
-            }
-            AcceptDecision::Duplicate => self.own_answer(request, GateAnswer::duplicate(&attempt.scoped_key)),
-            AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
+        let mut sealed = None;
+        loop {
+            let row = self.store.load()?;
+            let now = now_millis();
+            return match decide_accept(&row.record(), owner_of(&self.live), attempt, now) {
+                AcceptDecision::Store(record) => {
+                    let fields = Fields::new(head::pairs(&request.headers()));
+                    let head = StoredRequest::keep(&request.method(), &request.url(), &fields);
+                    let bytes = Uint8Array::new(&content);
+                    if self.gate.policy.seal && sealed.is_none() {
+                        sealed = Some(seal_request(&self.gate, attempt, &head, &bytes).await?);
+                        continue;
+                    }
+                    let expires = record.expires();
+                    let (head, bytes) = match &sealed {
+                        Some((seal, bytes)) => (seal.encode_request(expires), bytes),
+                        None => (head.encode(expires), &bytes),
+                    };
+                    // The alarm first and the record last: should either fail, nothing is accepted.
+                    self.store.wake_at(now)?;
+                    self.store.save_request(&head, bytes)?;
+                    self.store.save(&record, None, &row)?;
+                    self.own_answer(request, GateAnswer::queued(&attempt.scoped_key))
+                }
+                AcceptDecision::Duplicate => self.own_answer(request, GateAnswer::duplicate(&attempt.scoped_key)),
+                AcceptDecision::Refuse { refusal, expires } => self.refuse(request, &refusal, expires),
+            };
         }
     }
 
@@ -82,13 +99,14 @@ impl Object {
     }
 
     async fn handle_alarm(&self) -> Result<(), Failure> {
+        let opened = self.open_request().await?;
         let row = self.store.load()?;
         let now = now_millis();
         let decided = decide_delivery(&row.record(), owner_of(&self.live), now);
         let DeliveryDecision::Probe { delivery, path } = decided else {
-            return self.act_on(decided, &row).await;
+            return self.act_on(decided, &row, opened).await;
         };
-        let (head, _) = match self.store.load_request()? {
+        let (head, _) = match self.held_request(opened.as_ref())? {
             Some(Ok(held)) => held,
             Some(Err(unreadable)) => return self.wait_for_request(&delivery, unreadable),
             None => return self.store.clear(),
@@ -97,8 +115,8 @@ impl Object {
         let (found, answer, bytes) = self
             .probe_origin(&message::request_of_stored(&head)?, &delivery.attempt, &path, delivery.claim.lease_until)
             .await;
-        let kept =
-            if bytes.is_some() { KeptReply::Whole(answer) } else { KeptReply::Tombstone { status: answer.status } };
+        let kept = reply_to_store(&answer, bytes.is_some(), &delivery.attempt.terms.storing);
+        let (kept, bytes) = seal_reply(&self.gate, &delivery.attempt, &delivery.claim, kept, bytes).await;
         let row = self.store.load()?;
         match decide_after_delivery_probe(
             &row.record(),
@@ -110,17 +128,17 @@ impl Object {
             now_millis(),
         ) {
             DeliveryDecision::Store(record) => self.save_delivery(&record, bytes.as_ref(), &row),
-            decided => self.act_on(decided, &row).await,
+            decided => self.act_on(decided, &row, opened).await,
         }
     }
 
-    async fn act_on(&self, decided: DeliveryDecision, row: &Row) -> Result<(), Failure> {
+    async fn act_on(&self, decided: DeliveryDecision, row: &Row, opened: Option<OpenedRequest>) -> Result<(), Failure> {
         match decided {
             DeliveryDecision::Delete => self.store.clear(),
             DeliveryDecision::Nothing => Ok(()),
             DeliveryDecision::Later(at) => self.store.wake_at(at),
             DeliveryDecision::Store(record) => self.save_delivery(&record, None, row),
-            DeliveryDecision::Deliver(delivery) => self.start_delivery(delivery, row).await,
+            DeliveryDecision::Deliver(delivery) => self.start_delivery(delivery, row, opened).await,
             DeliveryDecision::Probe { delivery, .. } => {
                 self.store.wake_at(accepted::next_alarm(&Record::Accepted(delivery), now_millis()))
             }
@@ -128,7 +146,7 @@ impl Object {
     }
 
     fn save_delivery(&self, record: &Record, content: Option<&Uint8Array>, row: &Row) -> Result<(), Failure> {
-        let kept = content.filter(|_| matches!(record, Record::Completed { kept: KeptReply::Whole(_), .. }));
+        let kept = content.filter(|_| matches!(record, Record::Completed { .. }));
         self.store.save(record, kept, row)?;
         wake_waiters(&self.live);
         self.store.after_delivery_change(record, now_millis())
@@ -139,8 +157,13 @@ impl Object {
     }
 
     /// Stores that it runs, and delivers.
-    async fn start_delivery(&self, delivery: Delivery, row: &Row) -> Result<(), Failure> {
-        let (head, content) = match self.store.load_request()? {
+    async fn start_delivery(
+        &self,
+        delivery: Delivery,
+        row: &Row,
+        opened: Option<OpenedRequest>,
+    ) -> Result<(), Failure> {
+        let (head, content) = match self.held_request(opened.as_ref())? {
             Some(Ok(held)) => held,
             Some(Err(unreadable)) => return self.wait_for_request(&delivery, unreadable),
             // Kept in the same write as the record, so gone only together with it.

@@ -3,16 +3,17 @@
 use std::time::Duration;
 
 use futures_util::future::select;
-use js_sys::{ArrayBuffer, Promise};
+use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
     answer::{refusal::Refusal, word::StatusWord},
     decide::{
         alarm::first_alarm,
-        attempt::{AfterProbe, Decision, decide, decide_since_probe},
+        attempt::{AfterProbe, Decision, decide, decide_since_probe, refuse_sealed},
+        outcome::reply_to_store,
     },
     stored::{
         attempt::Attempt,
-        record::{Claim, KeptReply, Record},
+        record::{Claim, FoundRecord, Record},
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -25,6 +26,7 @@ use crate::{
         context::{Object, read_request},
         effect::{Effect, request_to_origin},
         live::owner_of,
+        seal::{open_reply, seal_reply},
         store::Row,
     },
     platform::{clock::now_millis, failure::Failure, message, promised::Promised},
@@ -53,6 +55,16 @@ impl Object {
                         &self.store.content(&row)?,
                     );
                 }
+                Decision::Open { sealed, expires } => {
+                    let content = self.store.content(&row)?.dyn_into::<Uint8Array>().ok();
+                    return match open_reply(&self.gate, attempt, &sealed, content).await {
+                        Some((head, content)) => {
+                            let content = content.map_or(JsValue::NULL, JsValue::from);
+                            message::kept_response(&head, StatusWord::Replayed, Some(expires), &content)
+                        }
+                        None => self.refuse(request, &refuse_sealed(&sealed), Some(expires)),
+                    };
+                }
                 // A caller that goes is noticed only once its content has been read.
                 Decision::Wait { .. } if content.is_none() => content = Some(read_request(request).await?),
                 Decision::Wait { seconds } => {
@@ -67,11 +79,12 @@ impl Object {
                         None => read_request(request).await?,
                     };
                     let asked = record;
+                    let claim = FoundRecord::from(&asked).claim().cloned();
                     let (found, head, bytes) = self.probe_origin(request, attempt, &path, lease_until).await;
-                    let kept = if bytes.is_some() {
-                        KeptReply::Whole(head)
-                    } else {
-                        KeptReply::Tombstone { status: head.status }
+                    let kept = reply_to_store(&head, bytes.is_some(), &attempt.terms.storing);
+                    let (kept, bytes) = match &claim {
+                        Some(claim) => seal_reply(&self.gate, attempt, claim, kept, bytes).await,
+                        None => (kept, None),
                     };
                     let row = self.store.load()?;
                     let owner = owner_of(&self.live);

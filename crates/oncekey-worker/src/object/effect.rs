@@ -14,7 +14,7 @@ use oncekey::{
         accepted,
         outcome::{
             EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, outcome_of_unsent,
-            settle_attempt,
+            reply_to_store, settle_attempt,
         },
     },
     http::fields::Fields,
@@ -34,6 +34,7 @@ use crate::{
     object::{
         deadlines::{Answer, Chunk, Deadlines, Heard},
         live::end_execution,
+        seal::seal_reply,
         store::Store,
     },
     platform::{
@@ -142,7 +143,7 @@ impl Effect {
         };
         let announced = fields.content_length();
         if head.has_no_content() || announced == Some(0) {
-            return self.settle_whole(&head, word, then, None, deadlines);
+            return self.settle_whole(&head, word, then, None, deadlines).await;
         }
         let mut content = AnswerContent::new(announced, self.attempt.terms.max_stored);
         if announced.is_some_and(|length| length <= SMALL) {
@@ -156,10 +157,10 @@ impl Effect {
             if !content.may_end() {
                 return self.settle_broken(&head, deadlines);
             }
-            return self.settle_whole(&head, word, then, Some(&content), deadlines);
+            return self.settle_whole(&head, word, then, Some(&content), deadlines).await;
         }
         let Some(body) = response.body() else {
-            return self.settle_whole(&head, word, then, None, deadlines);
+            return self.settle_whole(&head, word, then, None, deadlines).await;
         };
         let Ok(reader) = body.get_reader().dyn_into::<ReadableStreamDefaultReader>() else {
             return self.settle_broken(&head, deadlines);
@@ -187,7 +188,7 @@ impl Effect {
                 Chunk::End | Chunk::Broken => return self.settle_broken(&head, deadlines),
             }
         }
-        self.settle_whole(&head, word, then, Some(&content), deadlines);
+        self.settle_whole(&head, word, then, Some(&content), deadlines).await;
     }
 
     /// Passes content on as it arrives. The last bytes, or the end where no length was announced, go out only
@@ -225,7 +226,7 @@ impl Effect {
                 Chunk::End | Chunk::Broken => {
                     let (EffectOutcome::Pass { then, .. } | EffectOutcome::Refuse { then, .. }) =
                         outcome_of_broken_answer(head.status, &self.attempt.terms);
-                    self.settle_claim(then, head, None, false);
+                    self.settle_claim(then, head, without_content(head), false);
                     self.abort.abort();
                     out.abort();
                     return;
@@ -234,7 +235,8 @@ impl Effect {
             came = self.await_origin(reader.read(), deadlines).await;
         }
         let last = content.take_unsent();
-        self.settle_claim(then, head, Some(&content), true);
+        let reply = self.reply_to_store(head, then, Some(&content)).await;
+        self.settle_claim(then, head, reply, true);
         if let Ok(durable) = self.store.when_durable() {
             let _ = Promised::new(&durable).await;
         }
@@ -262,7 +264,7 @@ impl Effect {
             // A status that never consumes a key, without its content: nothing ran, and the next attempt may.
             EffectOutcome::Pass { then, .. } => (Refusal::OriginUnreachable { status: Some(head.status) }, then),
         };
-        let expires = self.settle_claim(then, head, None, false);
+        let expires = self.settle_claim(then, head, without_content(head), false);
         if let Some(caller) = deadlines.take_caller() {
             let _ = caller.send(self.refuse(&refusal, expires));
         }
@@ -278,7 +280,7 @@ impl Effect {
     }
 
     /// The whole answer is there.
-    fn settle_whole(
+    async fn settle_whole(
         &self,
         head: &ReplyHead,
         word: StatusWord,
@@ -286,11 +288,27 @@ impl Effect {
         content: Option<&AnswerContent>,
         deadlines: &Deadlines,
     ) {
-        let expires = self.settle_claim(then, head, content, true);
+        let reply = self.reply_to_store(head, then, content).await;
+        let expires = self.settle_claim(then, head, reply, true);
         if let Some(caller) = deadlines.take_caller() {
             let body = content.map_or(JsValue::NULL, |content| content.in_one_piece().into());
             let _ = caller.send(message::kept_response(head, word, expires, &body));
         }
+    }
+
+    /// What is stored of a whole answer, where it is remembered: sealed while the claim is held, where the policy says so.
+    async fn reply_to_store(
+        &self,
+        head: &ReplyHead,
+        then: RecordChange,
+        content: Option<&AnswerContent>,
+    ) -> ReplyToStore {
+        let kept = reply_to_store(head, content.is_none_or(AnswerContent::is_kept), &self.attempt.terms.storing);
+        if then != RecordChange::Keep || !matches!(kept, KeptReply::Whole(_)) {
+            return (kept, None);
+        }
+        let bytes = content.map(AnswerContent::in_one_piece);
+        seal_reply(&self.gate, &self.attempt, &self.claim, kept, bytes).await
     }
 
     /// Moves the record; says until when something is remembered. A store that fails leaves the claim, which then
@@ -299,16 +317,11 @@ impl Effect {
         &self,
         then: RecordChange,
         head: &ReplyHead,
-        content: Option<&AnswerContent>,
+        (kept, content): ReplyToStore,
         whole: bool,
     ) -> Option<u64> {
         let row = self.store.load().ok()?;
         let found = row.record();
-        let kept = if content.is_none_or(AnswerContent::is_kept) {
-            KeptReply::Whole(head.clone())
-        } else {
-            KeptReply::Tombstone { status: head.status }
-        };
         let now = now_millis();
         let settlement = if self.accepted {
             let answer = accepted::DeliveryAnswer {
@@ -327,9 +340,8 @@ impl Effect {
                 None
             }
             Settlement::Store(record) => {
-                let content = content.filter(|c| c.is_kept() && matches!(record, Record::Completed { .. }));
-                let bytes = content.map(AnswerContent::in_one_piece);
-                self.store.save(&record, bytes.as_ref(), &row).ok()?;
+                let content = content.filter(|_| matches!(record, Record::Completed { .. }));
+                self.store.save(&record, content.as_ref(), &row).ok()?;
                 if self.accepted {
                     let _ = self.store.after_delivery_change(&record, now);
                 }
@@ -337,6 +349,14 @@ impl Effect {
             }
         }
     }
+}
+
+/// What is stored of an answer, and of its content.
+type ReplyToStore = (KeptReply, Option<Uint8Array>);
+
+/// Of an answer whose content is not here.
+fn without_content(head: &ReplyHead) -> ReplyToStore {
+    (KeptReply::Tombstone { status: head.status }, None)
 }
 
 /// Sends the head, with a pipe for the content; nothing where the caller has gone.

@@ -5,7 +5,7 @@ use oncekey::{
     decide::look::{self, ReleaseDecision},
     errand::MAX_PEEK_WAIT,
     http::{lines::HeaderLines, negotiate::Audience},
-    key::caller::CallerDigest,
+    key::{age::KeyAge, caller::CallerDigest},
     stored::record::FoundRecord,
 };
 use wasm_bindgen::JsValue;
@@ -21,11 +21,16 @@ use crate::{
 
 impl Object {
     /// What is known of the key, to whom that is said.
-    pub async fn peek_key(&self, wait: u32, callers: Option<&[CallerDigest]>) -> Result<GateAnswer, Failure> {
+    pub async fn peek_key(
+        &self,
+        wait: u32,
+        callers: Option<&[CallerDigest]>,
+        age: Option<KeyAge>,
+    ) -> Result<GateAnswer, Failure> {
         let ends = now_millis() + u64::from(wait.min(MAX_PEEK_WAIT)) * 1000;
         loop {
             let (record, owner, now) = (self.store.load()?.record(), owner_of(&self.live), now_millis());
-            let found = look::peek_record(&record, owner, now);
+            let found = look::peek_key(&record, owner, age, now);
             let left = ends.saturating_sub(now);
             if found != PeekState::Running || left == 0 {
                 let is_other = look::is_peek_of_other(&record, owner, callers, now);

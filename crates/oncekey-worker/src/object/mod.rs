@@ -11,6 +11,7 @@ mod effect;
 mod live;
 mod look;
 mod probe;
+mod seal;
 mod store;
 
 use oncekey::{
@@ -36,8 +37,8 @@ impl Object {
                 Err(failure) if !failure.is_without_sqlite() => self.refuse(request, &Refusal::StoreUnavailable, None),
                 answer => answer,
             },
-            Ok(Errand::Peek { wait, callers }) => {
-                self.own_answer(request, self.peek_key(wait, callers.as_deref()).await?)
+            Ok(Errand::Peek { wait, callers, age }) => {
+                self.own_answer(request, self.peek_key(wait, callers.as_deref(), age).await?)
             }
             Ok(Errand::Release) => self.release_key(),
             Ok(Errand::Deliver) => self.deliver_again(request),

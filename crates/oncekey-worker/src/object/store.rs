@@ -8,7 +8,12 @@
 use js_sys::{Array, Uint8Array};
 use oncekey::{
     decide::accepted,
-    stored::{frame::Unreadable, record::Record, request::StoredRequest},
+    stored::{
+        attempt::Attempt,
+        frame::Unreadable,
+        record::{Record, Seal},
+        request::StoredRequest,
+    },
 };
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -25,6 +30,21 @@ const PART: u32 = 1_000_000;
 /// An accepted request and its content; an error where this build cannot read it.
 pub type HeldRequest = Result<(StoredRequest, Uint8Array), Unreadable>;
 
+/// An accepted request as it stands.
+pub enum FoundRequest {
+    /// As it was sent.
+    Open(HeldRequest),
+    /// Sealed.
+    Sealed {
+        /// How.
+        seal: Seal,
+        /// The content, sealed.
+        content: Uint8Array,
+        /// What it is to whoever cannot open it.
+        unreadable: Unreadable,
+    },
+}
+
 /// What is stored, as it stands.
 pub struct Row(Option<Array>);
 
@@ -36,6 +56,14 @@ impl Row {
         };
         let bytes: Uint8Array = row.get(0).dyn_into().map_err(|_| Unreadable::default())?;
         Record::decode(&bytes.to_vec()).map(Some)
+    }
+
+    /// The attempt of an accepted request.
+    pub fn accepted_attempt(&self) -> Option<Attempt> {
+        match self.record() {
+            Ok(Some(Record::Accepted(delivery))) => Some(delivery.attempt),
+            Ok(Some(Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. }) | None) | Err(_) => None,
+        }
     }
 
     /// How many parts of the content stand in rows of their own.
@@ -125,21 +153,30 @@ impl Store {
         Ok(more)
     }
 
-    /// Keeps an accepted request beside its record, which expires then.
-    pub fn save_request(&self, head: &StoredRequest, expires: u64, content: &Uint8Array) -> Result<(), Failure> {
-        let row = Array::of1(&Uint8Array::from(head.encode(expires).as_slice()));
+    /// Keeps an accepted request beside its record; `head`: its stored form.
+    pub fn save_request(&self, head: &[u8], content: &Uint8Array) -> Result<(), Failure> {
+        let row = Array::of1(&Uint8Array::from(head));
         self.write_parts(&row, content, "q")?;
         Ok(self.storage.kv().put("q", &row)?)
     }
 
     /// The accepted request, if one is kept.
-    pub fn load_request(&self) -> Result<Option<HeldRequest>, Failure> {
+    pub fn load_request(&self) -> Result<Option<FoundRequest>, Failure> {
         let Ok(row) = self.storage.kv().get("q")?.dyn_into::<Array>() else {
             return Ok(None);
         };
-        let head = head(&row.get(0));
+        let stored = row.get(0);
         let content = self.read_parts(&row, "q")?.dyn_into::<Uint8Array>().map_err(|_| Unreadable::default());
-        Ok(Some(head.and_then(|head| Ok((head, content?)))))
+        Ok(Some(match (head(&stored), content) {
+            (Ok(head), content) => FoundRequest::Open(content.map(|content| (head, content))),
+            (Err(unreadable), content) => {
+                let seal = stored.dyn_ref::<Uint8Array>().and_then(|bytes| StoredRequest::decode_seal(&bytes.to_vec()));
+                match (seal, content) {
+                    (Some(seal), Ok(content)) => FoundRequest::Sealed { seal, content, unreadable },
+                    _ => FoundRequest::Open(Err(unreadable)),
+                }
+            }
+        }))
     }
 
     /// Gives an accepted request back, if one is kept.

@@ -77,6 +77,11 @@ extern "C" {
     #[wasm_bindgen(method, catch, js_name = fetch)]
     pub fn fetch_with(this: &Fetcher, request: &Request, init: &JsValue) -> Result<Promise, JsValue>;
 
+    /// A rate limit.
+    pub type RateLimit;
+    #[wasm_bindgen(method, catch)]
+    fn limit(this: &RateLimit, of: &JsValue) -> Result<Promise, JsValue>;
+
     /// Writes a line for the operator.
     #[wasm_bindgen(js_namespace = console, js_name = error)]
     pub fn log_error(line: &str);
@@ -102,6 +107,14 @@ pub fn object_binding<T: JsCast>(env: &Env, name: &str, method: &str) -> Option<
     let value = js_sys::Reflect::get(env, &JsValue::from_str(name)).ok()?;
     let is_fit = || js_sys::Reflect::get(&value, &JsValue::from_str(method)).is_ok_and(|found| found.is_function());
     ((value.is_object() || value.is_function()) && is_fit()).then(|| value.unchecked_into())
+}
+
+/// Counts one for this key; says whether that is within the limit.
+pub async fn count_within(limit: &RateLimit, key: &str) -> Result<bool, Failure> {
+    let of = Object::new();
+    js_sys::Reflect::set(&of, &JsValue::from_str("key"), &JsValue::from_str(key))?;
+    let outcome: JsValue = await_promise(limit.limit(&of)?).await?;
+    Ok(js_sys::Reflect::get(&outcome, &JsValue::from_str("success"))?.is_truthy())
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

@@ -1,6 +1,7 @@
 //! The JavaScript boundary: the only `JsValue`s.
 
 pub mod bindings;
+pub mod cipher;
 pub mod clock;
 pub mod failure;
 pub mod head;

@@ -38,6 +38,21 @@ impl ReplyHead {
         Self { status, lines: String::new() }
     }
 
+    /// The same without the lines of these names, in any case.
+    #[must_use]
+    pub fn without(&self, names: &[String]) -> Self {
+        let is_kept = |line: &&str| {
+            !line.split_once(':').is_some_and(|(name, _)| names.iter().any(|left| left.eq_ignore_ascii_case(name)))
+        };
+        Self { status: self.status, lines: self.lines.split_inclusive('\n').filter(is_kept).collect() }
+    }
+
+    /// Whether a directive of a `Cache-Control` line is `no-store` (RFC 9111 §5.2.2.5).
+    pub fn says_no_store(&self) -> bool {
+        let lines = self.pairs().filter(|(name, _)| *name == "cache-control");
+        lines.flat_map(|(_, value)| value.split(',')).any(|directive| directive.trim().eq_ignore_ascii_case("no-store"))
+    }
+
     /// Name and value of each line.
     pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.lines.split_terminator('\n').filter_map(|line| line.split_once(':'))

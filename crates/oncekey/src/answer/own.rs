@@ -63,6 +63,7 @@ impl GateAnswer {
     pub fn peek_of_other(peek: PeekState) -> Self {
         let state = match peek {
             PeekState::Absent => "absent",
+            PeekState::Expired => "expired",
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
             PeekState::Dead { .. } => "dead",
@@ -75,6 +76,7 @@ impl GateAnswer {
     pub fn peek(peek: PeekState) -> Self {
         let (state, status, expires) = match peek {
             PeekState::Absent => ("absent", None, None),
+            PeekState::Expired => ("expired", None, None),
             PeekState::Running => ("running", None, None),
             PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
             PeekState::Dead { status, expires } => ("dead", status, Some(expires)),

@@ -7,6 +7,8 @@ use crate::http::date::Millis;
 pub enum PeekState {
     /// Nothing is remembered.
     Absent,
+    /// Nothing is remembered, and the key is older than any route takes.
+    Expired,
     /// The first request runs.
     Running,
     /// It ended.

@@ -42,6 +42,13 @@ pub enum Refusal {
     CallerUnverified,
     /// Another caller's random UUID.
     CallerChanged,
+    /// Too many new keys of this caller.
+    TooManyKeys {
+        /// Seconds.
+        retry_after: u32,
+    },
+    /// The key is older than its route takes, and nothing is remembered under it.
+    KeyExpired,
     /// The first request runs.
     InProgress {
         /// Seconds.
@@ -54,7 +61,7 @@ pub enum Refusal {
         /// The origin's status, where there was one.
         status: Option<u16>,
     },
-    /// Completed, but the answer was too large to keep.
+    /// Completed, but the answer was not kept, or cannot be opened.
     ReplyUnavailable {
         /// The answer's status.
         status: u16,
@@ -147,11 +154,13 @@ impl Refusal {
             | Self::OutcomeUnknown { .. }
             | Self::ReplyUnavailable { .. }
             | Self::CallerChanged
+            | Self::KeyExpired
             | Self::StateConflict { .. }
             | Self::StillRunning
             | Self::NotDeliverable => 409,
             Self::ContentTooLarge { .. } | Self::TooManyItems { .. } => 413,
             Self::Reused => 422,
+            Self::TooManyKeys { .. } => 429,
             Self::PolicyInvalid { .. } | Self::Misconfigured { .. } => 500,
             Self::UnansweredUnprotected { .. } => 502,
             Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
@@ -168,6 +177,8 @@ impl Refusal {
             Self::HeaderInvalid { .. } => "header_invalid",
             Self::CallerUnverified => "caller_unverified",
             Self::CallerChanged => "caller_changed",
+            Self::KeyExpired => "key_expired",
+            Self::TooManyKeys { .. } => "too_many_keys",
             Self::InProgress { .. } => "request_in_progress",
             Self::Reused => "idempotency_key_reused",
             Self::OutcomeUnknown { .. } => "outcome_unknown",
@@ -197,6 +208,7 @@ impl Refusal {
             Self::Reused => StatusWord::Mismatch,
             Self::UnansweredUnprotected { reason, .. } => StatusWord::Bypassed(*reason),
             Self::OutcomeUnknown { .. } | Self::CallerChanged => StatusWord::Unknown,
+            Self::KeyExpired => StatusWord::Expired,
             _ => StatusWord::Refused,
         }
     }
@@ -204,7 +216,7 @@ impl Refusal {
     /// Seconds after which another attempt makes sense, where one does.
     pub fn retry_after(&self) -> Option<u32> {
         match self {
-            Self::InProgress { retry_after } => Some(*retry_after),
+            Self::InProgress { retry_after } | Self::TooManyKeys { retry_after } => Some(*retry_after),
             Self::OriginUnreachable { .. } | Self::StoreUnavailable => Some(SOON),
             Self::OriginUnanswered { .. } => Some(1),
             _ => None,
@@ -220,6 +232,8 @@ impl Refusal {
             Self::HeaderInvalid { .. } => "A header field is not UTF-8",
             Self::CallerUnverified => "The caller is not verified",
             Self::CallerChanged => "Idempotency-Key was used by another caller",
+            Self::KeyExpired => "Idempotency-Key is too old",
+            Self::TooManyKeys { .. } => "Too many keys",
             Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
             Self::Reused => "Idempotency-Key is already used",
             Self::OutcomeUnknown { .. } => "The outcome is unknown",
@@ -255,6 +269,10 @@ impl Refusal {
             Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
             Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
             Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
+            Self::TooManyKeys { .. } => {
+                "This caller has sent too many keys. Nothing was run. Try again later with the same key.".to_owned()
+            }
+            Self::KeyExpired => "This key is older than is taken here, and nothing is remembered under it: whether a request with it took effect is not known any more. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
             Self::InProgress { .. } => {
                 "The first request with this key has not ended. Try again later with the same key.".to_owned()
             }
@@ -267,7 +285,7 @@ impl Refusal {
                 said(status)
             ),
             Self::ReplyUnavailable { status } => format!(
-                "The request with this key was completed with status {status}, but its answer was too large to keep. It is not run again."
+                "The request with this key was completed with status {status}, but its answer was not kept, or cannot be opened. It is not run again."
             ),
             Self::OriginUnreachable { status } => {
                 format!("Nothing was run.{} Try again later with the same key.", said(status))

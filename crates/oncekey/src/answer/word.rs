@@ -19,6 +19,8 @@ pub enum StatusWord {
     Refused,
     /// Taken, to be delivered.
     Accepted,
+    /// The key is older than its route takes, and nothing is remembered.
+    Expired,
     /// Passed on unprotected.
     Bypassed(BypassReason),
 }
@@ -47,6 +49,7 @@ impl StatusWord {
             Self::Unknown => "unknown",
             Self::Refused => "refused",
             Self::Accepted => "accepted",
+            Self::Expired => "expired",
             Self::Bypassed(BypassReason::NoKey) => "bypassed;reason=no-key",
             Self::Bypassed(BypassReason::ContentTooLarge) => "bypassed;reason=content-too-large",
             Self::Bypassed(BypassReason::Batch) => "bypassed;reason=batch",

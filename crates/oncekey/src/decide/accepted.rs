@@ -48,6 +48,7 @@ use crate::{
         refusal::Refusal,
     },
     decide::{
+        age::refuse_by_age,
         alarm::{AlarmDecision, decide_alarm},
         attempt::{ProbeResult, claimant_of, probe_path},
         backoff::{BACKOFF, LONGEST_BACKOFF, backoff},
@@ -56,6 +57,7 @@ use crate::{
         same::refuse_unlike,
     },
     http::date::{Millis, later_by},
+    key::seal::SealKeys,
     policy::Unanswered,
     stored::{
         attempt::Attempt,
@@ -148,6 +150,9 @@ pub fn decide_accept<'r>(
             Record::Claimed(_) | Record::Completed { .. } => AcceptDecision::Duplicate,
         };
     }
+    if let Some(refusal) = refuse_by_age(attempt.age, now) {
+        return AcceptDecision::Refuse { refusal, expires: None };
+    }
     let claim = Claim {
         generation: record.map_or(0, |record| record.claim().generation).max(owner.latest),
         fingerprint: attempt.fingerprint.clone(),
@@ -157,7 +162,7 @@ pub fn decide_accept<'r>(
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
-        attempt: Attempt { callers: None, basis: None, ..attempt.clone() },
+        attempt: Attempt { callers: None, basis: None, age: None, seal: SealKeys::default(), ..attempt.clone() },
         until: later_by(now, attempt.terms.retention),
         tries: 0,
         refusals: 0,
@@ -281,12 +286,12 @@ pub fn decide_after_delivery_probe<'r>(
     match found {
         ProbeResult::Answer => DeliveryDecision::Store(Record::Completed {
             claim: delivery.claim.clone(),
-            expires: later_by(now, delivery.claim.retention),
+            expires: delivery.claim.remembered_until(now),
             kept,
         }),
         ProbeResult::Nothing if now < delivery.until => DeliveryDecision::Deliver(begin_delivery(delivery, owner, now)),
         ProbeResult::Nothing => {
-            let expires = later_by(now, delivery.claim.retention);
+            let expires = delivery.claim.remembered_until(now);
             let stage = DeliveryStage::Dead { cause: DeathCause::Exhausted, status: None, expires };
             DeliveryDecision::Store(Record::Accepted(Delivery { stage, ..delivery.clone() }))
         }
@@ -343,7 +348,7 @@ pub fn settle_delivery<'r>(
     if delivery.claim != *claim || delivery.stage != DeliveryStage::Running {
         return Settlement::Late;
     }
-    let expires = later_by(now, claim.retention);
+    let expires = claim.remembered_until(now);
     let at = next_try(delivery, jitter, heard.retry_after, now);
     let is_refused = heard.is_whole && refuses_gate(heard.status);
     let is_declined = heard.is_whole && declines_delivery(heard.status);
@@ -408,7 +413,7 @@ fn begin_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> Delivery {
 
 /// It is tried no more: what waits to be sent took no effect, of anything else that is not known.
 fn give_up_delivery(delivery: &Delivery, now: Millis) -> Record {
-    let expires = later_by(now, delivery.claim.retention);
+    let expires = delivery.claim.remembered_until(now);
     let stage = match delivery.stage {
         DeliveryStage::Waiting { .. } => DeliveryStage::Dead { cause: DeathCause::Exhausted, status: None, expires },
         DeliveryStage::Running

@@ -28,5 +28,5 @@ const SLACK: u32 = 5;
 /// When the alarm must ring first for a claim. An answer that takes longer than `SLACK`, and a claim that nobody
 /// settles, are found by [`decide_alarm`] to live on, and the alarm is set anew.
 pub fn first_alarm(claim: &Claim, now: Millis) -> Millis {
-    later_by(later_by(now, claim.retention), SLACK)
+    later_by(claim.remembered_until(now), SLACK)
 }

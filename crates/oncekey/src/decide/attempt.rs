@@ -3,6 +3,7 @@
 use crate::{
     answer::{head::ReplyHead, refusal::Refusal},
     decide::{
+        age::refuse_by_age,
         caller::is_other_caller,
         same::{Likeness, compare, refuse_unlike},
     },
@@ -15,6 +16,7 @@ use crate::{
             Cause, Claim, Claimant, DeliveryFate, FingerprintBasis, FoundRecord, KeptReply, Owner, Record,
             fate_of_delivery, is_live, known_expiry,
         },
+        seal::SealedReply,
     },
 };
 
@@ -34,6 +36,13 @@ pub enum Decision {
     Replay {
         /// Status and header lines.
         head: ReplyHead,
+        /// Until when it is remembered.
+        expires: Millis,
+    },
+    /// As a replay, of what is sealed; what cannot be opened is [refused](refuse_sealed), and never runs.
+    Open {
+        /// What is to be opened.
+        sealed: Box<SealedReply>,
         /// Until when it is remembered.
         expires: Millis,
     },
@@ -90,6 +99,9 @@ pub fn decide<'r>(
         }
     };
     let Some(record) = record.filter(|r| is_live(r, owner, now)) else {
+        if let Some(refusal) = refuse_by_age(attempt.age, now) {
+            return Decision::Refuse { refusal, expires: None };
+        }
         // What has expired still counts executions until it is deleted.
         let last = record.map_or(0, |record| record.claim().generation);
         return Decision::Execute(new_claim(owner, last, claimant_of(attempt), attempt, now));
@@ -119,12 +131,21 @@ pub fn decide<'r>(
         Record::Completed { kept: KeptReply::Whole(head), expires, .. } => {
             Decision::Replay { head: head.clone(), expires: *expires }
         }
-        Record::Completed { kept: KeptReply::Tombstone { status } | KeptReply::Sealed { status, .. }, .. } => {
+        Record::Completed { kept: KeptReply::Tombstone { status }, .. } => {
             refuse(Refusal::ReplyUnavailable { status: *status })
+        }
+        Record::Completed { kept: KeptReply::Sealed { status, seal }, expires, claim } => {
+            let sealed = Box::new(SealedReply::of(claim, *status, seal));
+            Decision::Open { sealed, expires: *expires }
         }
         Record::Unknown { cause: Cause::Ambiguous, status, .. } => refuse(Refusal::OutcomeUnknown { status: *status }),
         Record::Unknown { cause: Cause::Unanswered, .. } => decide_unanswered(record, owner, attempt, now),
     }
+}
+
+/// What is said of a sealed answer that cannot be opened: another secret, or the caller's key is not here.
+pub fn refuse_sealed(sealed: &SealedReply) -> Refusal {
+    Refusal::ReplyUnavailable { status: sealed.status }
 }
 
 /// The first request runs.
@@ -228,7 +249,7 @@ pub fn decide_after_probe<'r>(
     let old = record.claim();
     match found {
         ProbeResult::Answer => {
-            AfterProbe::Store(Record::Completed { claim: old.clone(), expires: later_by(now, old.retention), kept })
+            AfterProbe::Store(Record::Completed { claim: old.clone(), expires: old.remembered_until(now), kept })
         }
         ProbeResult::Nothing => AfterProbe::Execute(next_claim(owner, old, attempt, now)),
         ProbeResult::TooEarly => {
@@ -285,6 +306,7 @@ pub fn decide_since_probe<'r>(
 
 /// What to do after a probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
 pub enum AfterProbe {
     /// Store this, then decide anew: it is replayed.
     Store(Record),
@@ -312,7 +334,12 @@ fn next_claim(owner: Owner, before: &Claim, attempt: &Attempt, now: Millis) -> C
 
 /// What is remembered of a request that claims a free key.
 pub(super) fn claimant_of(attempt: &Attempt) -> Claimant {
-    Claimant { callers: attempt.callers.clone(), basis: basis_of(attempt), ..Claimant::default() }
+    Claimant {
+        callers: attempt.callers.clone(),
+        basis: basis_of(attempt),
+        key_time: attempt.age.map(|age| age.time),
+        extensions: Vec::new(),
+    }
 }
 
 fn basis_of(attempt: &Attempt) -> Option<Box<FingerprintBasis>> {

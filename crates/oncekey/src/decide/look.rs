@@ -2,9 +2,9 @@
 
 use crate::{
     answer::peek::PeekState,
-    decide::caller::is_other_caller,
+    decide::{age::is_expired, caller::is_other_caller},
     http::date::Millis,
-    key::caller::CallerDigest,
+    key::{age::KeyAge, caller::CallerDigest},
     stored::{
         frame::Unreadable,
         record::{DeliveryFate, FoundRecord, Owner, Record, fate_of_delivery, is_live},
@@ -42,6 +42,14 @@ pub fn peek_record<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Mi
     }
 }
 
+/// As [`peek_record`]; `age`: of the key, where every route says how old one may be, by the largest.
+pub fn peek_key<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, age: Option<KeyAge>, now: Millis) -> PeekState {
+    match peek_record(record, owner, now) {
+        PeekState::Absent if age.is_some_and(|age| is_expired(age, now)) => PeekState::Expired,
+        state => state,
+    }
+}
+
 /// Whether a peek comes from another caller than the one whose key it is: that one is told the state alone. `callers`:
 /// as in an [attempt](crate::stored::attempt::Attempt::callers).
 pub fn is_peek_of_other<'r>(
@@ -70,7 +78,7 @@ pub enum ReleaseDecision {
 pub fn decide_release<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> ReleaseDecision {
     let found = record.into();
     match (peek_record(found, owner, now), found) {
-        (PeekState::Absent, _) => ReleaseDecision::Absent,
+        (PeekState::Absent | PeekState::Expired, _) => ReleaseDecision::Absent,
         (PeekState::Running, FoundRecord::Readable(Record::Accepted(delivery)))
             if fate_of_delivery(delivery, owner, now) == DeliveryFate::Waits =>
         {

@@ -15,7 +15,7 @@
 //!
 //! | record | fingerprint | owner | `unanswered` | decision |
 //! |---|---|---|---|---|
-//! | none, expired | | | | execute |
+//! | none, expired | | | | execute; refuse where the key is too [old](age) |
 //! | unreadable, not expired | | | | refuse: outcome unknown |
 //! | claimed | other | | | refuse: reused |
 //! | claimed | same | alive | | wait, then refuse: in progress |
@@ -25,7 +25,8 @@
 //! | claimed | same | gone, lease over | rerun | execute |
 //! | completed | other | | | refuse: reused |
 //! | completed, reply | same | | | replay |
-//! | completed, tombstone or sealed | same | | | refuse: reply unavailable |
+//! | completed, tombstone | same | | | refuse: reply unavailable |
+//! | completed, sealed | same | | | open, then replay; what cannot be opened: refuse: reply unavailable |
 //! | unknown | other | | | refuse: reused |
 //! | unknown, ambiguous | same | | | refuse: outcome unknown |
 //! | unknown, unanswered | same | | hold | refuse: outcome unknown |
@@ -51,6 +52,7 @@
 //! time at the fixed place of its [frame](crate::stored::frame); where no time can be read, until it is released.
 
 pub mod accepted;
+pub mod age;
 pub mod alarm;
 pub mod attempt;
 pub mod backoff;

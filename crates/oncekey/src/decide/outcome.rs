@@ -3,14 +3,16 @@
 use crate::{
     answer::{
         class::{StatusClass, classify},
+        head::ReplyHead,
         refusal::Refusal,
         word::StatusWord,
     },
-    http::date::{Millis, later_by},
+    http::date::Millis,
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::Terms,
         record::{Cause, Claim, FoundRecord, KeptReply, Record},
+        storing::Storing,
     },
 };
 
@@ -119,6 +121,26 @@ fn outcome_without_answer(status: Option<u16>, terms: &Terms) -> EffectOutcome {
     }
 }
 
+/// What is stored of an answer, where it is remembered; `is_small`: its content is there, and no more than is kept.
+///
+/// ```
+/// use oncekey::{answer::head::ReplyHead, decide::outcome::reply_to_store, http::fields::Fields};
+/// use oncekey::stored::{record::KeptReply, storing::Storing};
+///
+/// let head = |lines: &str| ReplyHead::keep(201, &Fields::new(lines.to_owned()));
+/// let storing = Storing { redact: vec!["x-token".to_owned()], forget: true };
+/// let kept = reply_to_store(&head("x-token,secret\nx-other,1"), true, &storing);
+/// assert_eq!(kept, KeptReply::Whole(head("x-other,1")));
+/// let forgotten = reply_to_store(&head("cache-control,private, No-Store"), true, &storing);
+/// assert_eq!(forgotten, KeptReply::Tombstone { status: 201 });
+/// ```
+pub fn reply_to_store(head: &ReplyHead, is_small: bool, storing: &Storing) -> KeptReply {
+    if !is_small || storing.forget && head.says_no_store() {
+        return KeptReply::Tombstone { status: head.status };
+    }
+    KeptReply::Whole(if storing.redact.is_empty() { head.clone() } else { head.without(&storing.redact) })
+}
+
 /// What a settlement does to the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
@@ -164,7 +186,7 @@ pub fn settle_attempt<'r>(
         FoundRecord::Readable(Record::Claimed(held)) if held == claim => {}
         _ => return Settlement::Late,
     }
-    let expires = later_by(now, claim.retention);
+    let expires = claim.remembered_until(now);
     match then {
         RecordChange::Release => Settlement::Release,
         RecordChange::Keep => Settlement::Store(Record::Completed { claim: claim.clone(), expires, kept }),

@@ -19,7 +19,11 @@
 
 use std::{error::Error, fmt, str::FromStr};
 
-use crate::{digest::LengthPrefixedDigest, http::token::is_token, key::Key};
+use crate::{
+    digest::{LengthPrefixedDigest, from_hex, to_hex},
+    http::token::is_token,
+    key::Key,
+};
 
 /// The attribute whose schemes are looked at, as the policy writes it.
 const AUTHORIZATION: &str = "header:authorization";
@@ -170,7 +174,7 @@ pub struct CallerDigest(pub Vec<u8>);
 /// In hexadecimal digits.
 impl fmt::Display for CallerDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&to_hex(&self.0))
     }
 }
 
@@ -178,11 +182,7 @@ impl FromStr for CallerDigest {
     type Err = InvalidDigest;
 
     fn from_str(text: &str) -> Result<CallerDigest, InvalidDigest> {
-        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(InvalidDigest);
-        }
-        let byte = |at| text.get(at..at + 2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        (0..text.len()).step_by(2).map(byte).collect::<Option<_>>().map(CallerDigest).ok_or(InvalidDigest)
+        from_hex(text).filter(|bytes| !bytes.is_empty()).map(CallerDigest).ok_or(InvalidDigest)
     }
 }
 

@@ -1,14 +1,18 @@
 //! The client's key, the scope it is valid in, and the scoped key that both become.
 
+pub mod age;
 pub mod caller;
 pub mod mint;
 pub mod scope;
 pub mod scoped;
+pub mod seal;
 
 use std::{borrow::Cow, error::Error, fmt};
 
 use sfv::{Parser, StringRef};
 use uuid::{Uuid, Variant, fmt::Hyphenated};
+
+use crate::http::date::Millis;
 
 /// The most characters a key may have, after unquoting.
 pub const LONGEST_KEY: usize = 255;
@@ -118,6 +122,20 @@ impl Key {
         self.uuid()
             .is_some_and(|uuid| uuid.get_variant() == Variant::RFC4122 && matches!(uuid.get_version_num(), 4 | 7))
     }
+
+    /// The time that the key tells: the first 48 bits of a UUID of version 7 (RFC 9562 §5.7).
+    ///
+    /// ```
+    /// use oncekey::key::{InvalidKey, Key, mint::mint_v7};
+    ///
+    /// assert_eq!(mint_v7(1_767_225_600_000, [7; 10]).time(), Some(1_767_225_600_000));
+    /// assert_eq!(Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?.time(), None);
+    /// # Ok::<(), InvalidKey>(())
+    /// ```
+    pub fn time(&self) -> Option<Millis> {
+        let uuid = self.uuid().filter(|uuid| uuid.get_version_num() == 7 && uuid.get_variant() == Variant::RFC4122)?;
+        Some(uuid.as_u64_pair().0 >> 16)
+    }
 }
 
 /// Why a key is refused. Nothing of the request is repeated in the words.
@@ -142,6 +160,10 @@ pub enum InvalidKey {
     NotAString,
     /// Nothing proves who the caller is, and the key is no random UUID.
     NotRandom,
+    /// The route demands a key that tells its time.
+    NotTimed,
+    /// The key's own time is too far ahead.
+    Ahead,
 }
 
 /// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
@@ -161,6 +183,8 @@ impl fmt::Display for InvalidKey {
                 "The idempotency key in the header and the one in the JSON content are not the same."
             }
             InvalidKey::NotAString => "The idempotency key in the content is not a string.",
+            InvalidKey::NotTimed => "Only a UUID of version 7 is accepted here as idempotency key.",
+            InvalidKey::Ahead => "The time in the idempotency key is more than 300 seconds ahead of the clock.",
             InvalidKey::NotRandom => {
                 "Without credentials that stay the same only a UUID of version 4 or 7 is accepted as idempotency key."
             }

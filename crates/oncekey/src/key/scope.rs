@@ -1,8 +1,11 @@
 //! Whose key it is: the scope that makes the same key of two callers different.
 
-use crate::key::{
-    Key,
-    caller::{CallerAttribute, CallerDigest},
+use crate::{
+    digest::LengthPrefixedDigest,
+    key::{
+        Key,
+        caller::{CallerAttribute, CallerDigest},
+    },
 };
 
 /// What makes the same key of two callers different: the host, and the attributes that identify the caller.
@@ -17,8 +20,8 @@ use crate::key::{
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scope {
-    pub(super) host: String,
-    pub(super) attributes: Vec<CallerAttribute>,
+    host: String,
+    attributes: Vec<CallerAttribute>,
     /// Whether each caller has a space of its own for random UUIDs too.
     is_apart: bool,
 }
@@ -52,6 +55,16 @@ impl Scope {
         self.attributes.extend(CallerAttribute::of(attribute, value));
     }
 
+    /// The caller as a text that does not tell who it is.
+    pub fn name(&self) -> String {
+        let mut digest = LengthPrefixedDigest::new("oncekey caller's name 1");
+        for part in self.attributes.iter().flat_map(|attribute| [&attribute.name, &attribute.value]).chain([&self.host])
+        {
+            digest.add_part(part.as_bytes());
+        }
+        digest.finish()
+    }
+
     /// Whether nothing identifies the caller.
     pub fn is_anonymous(&self) -> bool {
         self.attributes.is_empty()
@@ -64,8 +77,21 @@ impl Scope {
 
     /// Whether a key names an object for this caller alone. Nobody guesses a random UUID, so that it names one for
     /// everybody, which remembers whose it is: credentials that change between two attempts make no second effect.
-    pub(super) fn has_own_space(&self, key: &Key) -> bool {
+    fn has_own_space(&self, key: &Key) -> bool {
         self.is_apart || !key.is_random()
+    }
+
+    /// What names a key's object: the host, the caller where the key names it for this caller alone, and the key.
+    pub(super) fn write_name(&self, key: &Key, digest: &mut LengthPrefixedDigest) {
+        digest.add_part(self.host.as_bytes());
+        if self.has_own_space(key) {
+            for attribute in &self.attributes {
+                digest.add_optional(Some(attribute.name.as_bytes()));
+                digest.add_part(attribute.value.as_bytes());
+            }
+        }
+        digest.add_optional(None);
+        digest.add_part(key.as_str().as_bytes());
     }
 
     /// What the caller is known again by in a key's object, where the key does not name it for this caller alone.

@@ -40,15 +40,7 @@ impl ScopedKey {
             return Err(InvalidKey::NotRandom);
         }
         let mut digest = LengthPrefixedDigest::new("oncekey scoped key 1");
-        digest.add_part(scope.host.as_bytes());
-        if scope.has_own_space(key) {
-            for attribute in &scope.attributes {
-                digest.add_optional(Some(attribute.name.as_bytes()));
-                digest.add_part(attribute.value.as_bytes());
-            }
-        }
-        digest.add_optional(None);
-        digest.add_part(key.as_str().as_bytes());
+        scope.write_name(key, &mut digest);
         Ok(ScopedKey(digest.finish()))
     }
 

@@ -12,7 +12,16 @@ use crate::{
 pub(super) fn check_together(at: &LocatedValue) -> Result<(), InvalidPolicy> {
     let (header, scope, machines) = (at.member("header"), at.member("scope"), at.member("machines"));
     check_scope(&scope, header.value.text())?;
+    let routes = at.member("routes");
+    routes.elements().try_for_each(|route| check_key_age(&route))?;
     machines.members().try_for_each(|(_, machine)| check_machine(&machine))
+}
+
+/// Whoever finds nothing remembered comes at least a retention after the key's own time; a minute is left to clocks.
+fn check_key_age(route: &LocatedValue) -> Result<(), InvalidPolicy> {
+    let (age, retention) = (route.member("key_age"), route.value.at("retention").number());
+    let is_less = matches!(age.value, PolicyValue::Null) || age.value.number().saturating_add(60) <= retention;
+    age.refuse_unless(is_less, "at least 60 seconds less than retention")
 }
 
 /// An effect is on the terms of the first route that matches it, which has to say what the lack of an answer means. Of a

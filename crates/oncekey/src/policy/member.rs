@@ -11,6 +11,10 @@ pub enum ObjectShape {
     Route,
     /// How the origin is asked what became of a request.
     Probe,
+    /// How many new keys a caller may have.
+    Limits,
+    /// What counts them.
+    Limit,
     /// A queue whose messages are delivered once each.
     Queue,
     /// The states of one kind of entity.

@@ -11,6 +11,7 @@
 //! | 0 | `types`, `attribute`, `path_pattern` | a policy as the gate uses it |
 //! | 0 | `invalid` | what is wrong with a policy, and where |
 //! | 1 | `caller` | whose key a request has |
+//! | 1 | `limit` | how many new keys a caller may have |
 //! | 1 | `syntax` | which texts a policy may hold |
 //! | 1 | `value`, `located` | a policy as JSON, and a place in it |
 //! | 2 | `member`, `table` | the description |
@@ -24,6 +25,7 @@ mod check;
 mod cross_check;
 pub mod describe;
 mod invalid;
+mod limit;
 mod located;
 mod member;
 mod parse;
@@ -37,9 +39,10 @@ mod value;
 
 pub use attribute::{Attribute, InvalidAttribute};
 pub use invalid::{InvalidPolicy, PolicyFault};
+pub use limit::LimitQuestion;
 pub use path_pattern::{InvalidPathPattern, PathPattern};
 pub use table::{LARGEST, LONGEST_RETENTION, LONGEST_WAIT};
 pub use types::{
-    Anonymous, Bind, Keep, Machine, Mode, OriginKey, Policy, Queue, Route, ServerError, StoreFailure, Transition,
-    Unanswered,
+    Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route, ServerError,
+    StoreFailure, Transition, Unanswered,
 };

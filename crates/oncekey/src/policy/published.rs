@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Policy {
-    /// The policy as JSON with its defaults, for everyone to read (draft §2.5): without scope, queues and machines,
+    /// The policy as JSON with its defaults, for everyone to read (draft §2.5): without scope, limits, queues and machines,
     /// which concern nobody outside.
     pub fn published(&self) -> String {
         let document = show_published(ObjectShape::Policy, &|name| show_policy_member(self, name));

@@ -46,6 +46,8 @@ pub enum TextSyntax {
     Segment,
     /// The name of a state: any text but the empty one.
     State,
+    /// The name of a binding of the Worker.
+    Binding,
 }
 
 impl TextSyntax {
@@ -72,6 +74,7 @@ impl TextSyntax {
             TextSyntax::Ignored => (Ignore::parse(text).is_some(), "a JSON pointer or the name of a form field"),
             TextSyntax::Segment => (is_segment(text), "a name of letters, digits, -, ., _ and ~"),
             TextSyntax::State => (!text.is_empty(), "a state's name"),
+            TextSyntax::Binding => (is_binding(text), "the name of a binding: letters, digits and _"),
         };
         if holds { Ok(()) } else { Err(expected) }
     }
@@ -164,6 +167,12 @@ fn is_probe(text: &str) -> bool {
 /// One segment of a path that needs no encoding (RFC 3986 §2.3): names of queues, machines and transitions.
 fn is_segment(text: &str) -> bool {
     !matches!(text, "" | "." | "..") && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
+}
+
+/// A name that JavaScript can have as well.
+fn is_binding(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// A web origin as a browser writes it (RFC 6454 §6.2): scheme, host and a port that is not the scheme's own.

@@ -3,7 +3,7 @@
 use crate::policy::{
     member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
     syntax::TextSyntax,
-    types::{Anonymous, Bind, Keep, Mode, OriginKey, ServerError, StoreFailure, Unanswered},
+    types::{Anonymous, Bind, Keep, Keys, Mode, NoStore, OriginKey, ServerError, StoreFailure, Unanswered},
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -100,6 +100,21 @@ const POLICY: &[MemberRow] = &[
         preset: Some(Preset::Text(OriginKey::Scoped.word())),
         about: "the key that the origin gets: `\"scoped\"`, `\"uuid\"` (made of the scoped key), `\"original\"` (the \
                 client's, and the scoped one in `Oncekey-Scoped-Key`)",
+        ..ROW
+    },
+    MemberRow {
+        name: "limits",
+        kind: ValueKind::Object(ObjectShape::Limits),
+        preset: Some(Preset::Object),
+        published: false,
+        about: "how many new keys a caller may have",
+        ..ROW
+    },
+    MemberRow {
+        name: "seal",
+        kind: ValueKind::Flag,
+        preset: Some(Preset::Flag(false)),
+        about: "whether heads and contents are stored encrypted, under the secret `ONCEKEY_SEAL`",
         ..ROW
     },
     MemberRow {
@@ -202,6 +217,35 @@ const ROUTE: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "keys",
+        kind: ValueKind::Word(Keys::WORDS),
+        preset: Some(Preset::Text(Keys::Any.word())),
+        about: "which keys are taken: `\"any\"`, `\"uuidv7\"` (a UUID of version 7, which tells its time)",
+        ..ROW
+    },
+    MemberRow {
+        name: "key_age",
+        kind: seconds(1, LONGEST_RETENTION - 60),
+        about: "a UUID of version 7 may be old of which nothing is remembered; an older one is 409 `key_expired`, one more \
+                than 300 s ahead 400 `key_invalid`; at most `retention` − 60",
+        ..ROW
+    },
+    MemberRow {
+        name: "no_store",
+        kind: ValueKind::Word(NoStore::WORDS),
+        preset: Some(Preset::Text(NoStore::Keep.word())),
+        about: "an answer with `Cache-Control: no-store`: `\"keep\"` (as any other), `\"forget\"` (its status alone is \
+                stored: a duplicate is 409 `reply_unavailable`)",
+        ..ROW
+    },
+    MemberRow {
+        name: "redact",
+        kind: list_of(&ValueKind::Text(TextSyntax::HeaderName)),
+        preset: Some(Preset::List(&[])),
+        about: "list of names of answer header fields that are not stored: the first answer has them, a replay does not",
+        ..ROW
+    },
+    MemberRow {
         name: "mode",
         kind: ValueKind::Word(Mode::WORDS),
         preset: Some(Preset::Text(Mode::PROXY)),
@@ -252,6 +296,38 @@ const PROBE: &[MemberRow] = &[MemberRow {
     about: "path at the origin that tells what became of a request, with `{key}` once for the scoped key",
     ..ROW
 }];
+
+const LIMITS: &[MemberRow] = &[
+    MemberRow {
+        name: "anonymous",
+        kind: ValueKind::Object(ObjectShape::Limit),
+        about: "what counts the keys of callers with nothing of the scope, by address, of IPv6 by its /64",
+        ..ROW
+    },
+    MemberRow {
+        name: "identified",
+        kind: ValueKind::Object(ObjectShape::Limit),
+        about: "what counts those of any other, by caller",
+        ..ROW
+    },
+];
+
+const LIMIT: &[MemberRow] = &[
+    MemberRow {
+        name: "binding",
+        kind: ValueKind::Text(TextSyntax::Binding),
+        needed: true,
+        about: "name of a rate limit binding of the Worker",
+        ..ROW
+    },
+    MemberRow {
+        name: "period",
+        kind: seconds(1, 3600),
+        preset: Some(Preset::Number(60)),
+        about: "over which it counts: what `Retry-After` says",
+        ..ROW
+    },
+];
 
 const QUEUE: &[MemberRow] = &[
     MemberRow {
@@ -356,10 +432,12 @@ const fn list_of(of: &'static ValueKind) -> ValueKind {
 
 impl ObjectShape {
     /// Every object.
-    pub const ALL: [ObjectShape; 6] = [
+    pub const ALL: [ObjectShape; 8] = [
         ObjectShape::Policy,
         ObjectShape::Route,
         ObjectShape::Probe,
+        ObjectShape::Limits,
+        ObjectShape::Limit,
         ObjectShape::Queue,
         ObjectShape::Machine,
         ObjectShape::Transition,
@@ -371,6 +449,8 @@ impl ObjectShape {
             ObjectShape::Policy => POLICY,
             ObjectShape::Route => ROUTE,
             ObjectShape::Probe => PROBE,
+            ObjectShape::Limits => LIMITS,
+            ObjectShape::Limit => LIMIT,
             ObjectShape::Queue => QUEUE,
             ObjectShape::Machine => MACHINE,
             ObjectShape::Transition => TRANSITION,
@@ -382,6 +462,8 @@ impl ObjectShape {
         static OF_POLICY: [MemberRule; POLICY.len()] = rules_of(POLICY);
         static OF_ROUTE: [MemberRule; ROUTE.len()] = rules_of(ROUTE);
         static OF_PROBE: [MemberRule; PROBE.len()] = rules_of(PROBE);
+        static OF_LIMITS: [MemberRule; LIMITS.len()] = rules_of(LIMITS);
+        static OF_LIMIT: [MemberRule; LIMIT.len()] = rules_of(LIMIT);
         static OF_QUEUE: [MemberRule; QUEUE.len()] = rules_of(QUEUE);
         static OF_MACHINE: [MemberRule; MACHINE.len()] = rules_of(MACHINE);
         static OF_TRANSITION: [MemberRule; TRANSITION.len()] = rules_of(TRANSITION);
@@ -389,6 +471,8 @@ impl ObjectShape {
             ObjectShape::Policy => &OF_POLICY,
             ObjectShape::Route => &OF_ROUTE,
             ObjectShape::Probe => &OF_PROBE,
+            ObjectShape::Limits => &OF_LIMITS,
+            ObjectShape::Limit => &OF_LIMIT,
             ObjectShape::Queue => &OF_QUEUE,
             ObjectShape::Machine => &OF_MACHINE,
             ObjectShape::Transition => &OF_TRANSITION,

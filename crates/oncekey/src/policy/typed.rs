@@ -10,8 +10,8 @@ use crate::{
         member::ObjectShape,
         path_pattern::PathPattern,
         types::{
-            Anonymous, Bind, Keep, Machine, Mode, OriginKey, Policy, Queue, Route, ServerError, StoreFailure,
-            Transition, Unanswered,
+            Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route,
+            ServerError, StoreFailure, Transition, Unanswered,
         },
         value::PolicyValue,
     },
@@ -30,6 +30,11 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         anonymous: Anonymous::of_word(policy.at("anonymous").text()),
         cors: read_texts(policy.at("cors")),
         origin_key: OriginKey::of_word(policy.at("origin_key").text()),
+        limits: Limits {
+            anonymous: policy.at("limits").member("anonymous").map(read_limit),
+            identified: policy.at("limits").member("identified").map(read_limit),
+        },
+        seal: policy.at("seal").is_true(),
         routes: policy.at("routes").elements().iter().map(read_route).collect(),
         queues: policy.at("queues").members().iter().map(|(name, queue)| read_queue(name, queue)).collect(),
         machines: policy.at("machines").members().iter().map(|(name, machine)| read_machine(name, machine)).collect(),
@@ -48,6 +53,7 @@ pub(super) fn show_policy_member(policy: &Policy, name: &str) -> Option<PolicyVa
         "anonymous" => policy.anonymous.word().into(),
         "cors" => show_texts(&policy.cors),
         "origin_key" => policy.origin_key.word().into(),
+        "seal" => PolicyValue::Flag(policy.seal),
         "routes" => PolicyValue::List(policy.routes.iter().map(show_route).collect()),
         _ => return None,
     })
@@ -69,6 +75,10 @@ fn read_route(route: &PolicyValue) -> Route {
         retention: read_seconds(route.at("retention")),
         ignore: route.at("ignore").elements().iter().filter_map(|text| Ignore::parse(text.text())).collect(),
         headers: read_texts(route.at("headers")),
+        keys: Keys::of_word(route.at("keys").text()),
+        key_age: route.member("key_age").map(read_seconds),
+        no_store: NoStore::of_word(route.at("no_store").text()),
+        redact: read_texts(route.at("redact")),
         mode,
     }
 }
@@ -91,6 +101,10 @@ fn show_route_member(route: &Route, name: &str) -> Option<PolicyValue> {
         ("retention", _) => PolicyValue::Whole(route.retention.into()),
         ("ignore", _) => PolicyValue::List(route.ignore.iter().map(show_ignored).collect()),
         ("headers", _) => show_texts(&route.headers),
+        ("keys", _) => route.keys.word().into(),
+        ("key_age", _) => PolicyValue::Whole(route.key_age?.into()),
+        ("no_store", _) => route.no_store.word().into(),
+        ("redact", _) => show_texts(&route.redact),
         ("mode", Mode::Proxy) => Mode::PROXY.into(),
         ("mode", Mode::Accept) => Mode::ACCEPT.into(),
         ("mode", Mode::Batch { .. }) => Mode::BATCH.into(),
@@ -142,6 +156,10 @@ fn read_queue(name: &str, queue: &PolicyValue) -> Queue {
         retention: read_seconds(queue.at("retention")),
         unanswered: read_unanswered(queue.at("unanswered")),
     }
+}
+
+fn read_limit(limit: &PolicyValue) -> Limit {
+    Limit { binding: read_text(limit.at("binding")), period: read_seconds(limit.at("period")) }
 }
 
 fn read_machine(name: &str, machine: &PolicyValue) -> Machine {

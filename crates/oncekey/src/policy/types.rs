@@ -3,6 +3,12 @@
 use crate::{
     content::ignore::Ignore,
     http::percent::decode_unreserved,
+    key::{
+        InvalidKey, Key,
+        age::KeyAge,
+        scope::Scope,
+        seal::{SealKeys, SealMaterial},
+    },
     policy::{attribute::Attribute, path_pattern::PathPattern},
 };
 
@@ -42,12 +48,34 @@ pub struct Policy {
     pub cors: Vec<String>,
     /// In which form the origin gets the key.
     pub origin_key: OriginKey,
+    /// How many new keys a caller may have.
+    pub limits: Limits,
+    /// Whether heads and contents are stored encrypted.
+    pub seal: bool,
     /// The first that matches decides.
     pub routes: Vec<Route>,
     /// By name.
     pub queues: Vec<Queue>,
     /// By name.
     pub machines: Vec<Machine>,
+}
+
+/// How many new keys a caller may have: what counts them, where something does.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// For callers without attributes, by address.
+    pub anonymous: Option<Limit>,
+    /// For the others, by caller.
+    pub identified: Option<Limit>,
+}
+
+/// What counts keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limit {
+    /// The name of the platform's rate limit binding.
+    pub binding: String,
+    /// Seconds over which it counts.
+    pub period: u32,
 }
 
 /// In which form the origin gets the key.
@@ -115,8 +143,34 @@ pub struct Route {
     pub ignore: Vec<Ignore>,
     /// Names of the header fields that are part of the fingerprint.
     pub headers: Vec<String>,
+    /// Which keys are taken.
+    pub keys: Keys,
+    /// Seconds that a key with a time of its own may be old of which nothing is remembered.
+    pub key_age: Option<u32>,
+    /// What is stored of an answer that says `Cache-Control: no-store`.
+    pub no_store: NoStore,
+    /// Names of the answer header fields that are not stored.
+    pub redact: Vec<String>,
     /// What is done with a request.
     pub mode: Mode,
+}
+
+/// Which keys are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Keys {
+    /// Any.
+    Any,
+    /// UUIDs of version 7.
+    UuidV7,
+}
+
+/// What is stored of an answer that says `Cache-Control: no-store`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoStore {
+    /// All of it.
+    Keep,
+    /// Its status.
+    Forget,
 }
 
 /// Which declined requests are stored.
@@ -211,7 +265,28 @@ pub struct Transition {
     pub effect: Option<String>,
 }
 
+impl Route {
+    /// The time that a key tells, where the route says how old one may be; an error where the route does not take it.
+    pub fn age_of(&self, key: &Key) -> Result<Option<KeyAge>, InvalidKey> {
+        if self.keys == Keys::UuidV7 && key.time().is_none() {
+            return Err(InvalidKey::NotTimed);
+        }
+        Ok(KeyAge::of(key, self.key_age))
+    }
+}
+
 impl Policy {
+    /// What the keys are derived from under which an answer is sealed; nothing where none is.
+    pub fn seal_keys(&self, scope: &Scope, key: &Key) -> SealKeys {
+        if self.seal { SealKeys::to_derive(SealMaterial::of_answer(scope, key)) } else { SealKeys::default() }
+    }
+
+    /// The time that a key tells, and how old it may be on any route; nothing where one takes keys of any age.
+    pub fn age_to_peek(&self, key: &Key) -> Option<KeyAge> {
+        let ages: Option<Vec<u32>> = self.routes.iter().map(|route| route.key_age).collect();
+        KeyAge::of(key, ages?.into_iter().max())
+    }
+
     /// The first route that matches, by method and path. A query is not looked at.
     pub fn route(&self, method: &str, path: &str) -> Option<&Route> {
         let path = decode_unreserved(path.split('?').next().unwrap_or_default());
@@ -266,6 +341,8 @@ words!(OriginKey { Scoped = "scoped", Uuid = "uuid", Original = "original" });
 words!(StoreFailure { Closed = "closed", Open = "open" });
 words!(Bind { Inside = "inside", Apart = "apart" });
 words!(Anonymous { Uuid = "uuid", Refuse = "refuse" });
+words!(Keys { Any = "any", UuidV7 = "uuidv7" });
+words!(NoStore { Keep = "keep", Forget = "forget" });
 words!(Keep { Success = "success", Definite = "definite" });
 words!(ServerError { Release = "release", Hold = "hold", Keep = "keep" });
 

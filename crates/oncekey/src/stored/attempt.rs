@@ -10,9 +10,9 @@ use crate::{
         percent::{decode_segment as unescape, escape},
         target::Target,
     },
-    key::{caller::CallerDigest, scoped::ScopedKey},
-    policy::{Keep, OriginKey, Policy, Queue, Route, ServerError, Unanswered},
-    stored::basis::basis_digests,
+    key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey, seal::SealKeys},
+    policy::{Keep, NoStore, OriginKey, Policy, Queue, Route, ServerError, Unanswered},
+    stored::{basis::basis_digests, storing::Storing},
 };
 
 /// One transmission of an intent, on a route.
@@ -31,6 +31,10 @@ pub struct Attempt {
     pub callers: Option<Vec<CallerDigest>>,
     /// What the fingerprint was made of. It is no part of the attempt's text either and is stored with the claim.
     pub basis: Option<Box<str>>,
+    /// The time that the key tells, where the route says how old a key may be. It is no part of the attempt's text either.
+    pub age: Option<KeyAge>,
+    /// Under which keys its answer is sealed. They are no part of the attempt's text, and are stored nowhere.
+    pub seal: SealKeys,
 }
 
 /// A route's rules, as far as the object needs them.
@@ -52,6 +56,8 @@ pub struct Terms {
     pub retention: u32,
     /// Bytes of content that are kept at most.
     pub max_stored: u64,
+    /// What of an answer is not stored. It is no part of the attempt's text.
+    pub storing: Storing,
 }
 
 impl Terms {
@@ -66,6 +72,7 @@ impl Terms {
             wait: route.wait,
             retention: route.retention,
             max_stored: policy.max_stored,
+            storing: Storing { redact: route.redact.clone(), forget: route.no_store == NoStore::Forget },
         }
     }
 }
@@ -116,7 +123,16 @@ impl Attempt {
         let left_out = [ignore, key_place].concat();
         let fingerprint = fingerprint(&target, json, None, &content, field, &left_out, headers);
         let basis = basis_digests(&target, json, None, &content, field, ignore, headers).into();
-        Self { scoped_key, fingerprint, terms, header: policy.header.clone(), callers: None, basis: Some(basis) }
+        Self {
+            scoped_key,
+            fingerprint,
+            terms,
+            header: policy.header.clone(),
+            callers: None,
+            basis: Some(basis),
+            age: None,
+            seal: SealKeys::default(),
+        }
     }
 }
 
@@ -225,10 +241,13 @@ impl Attempt {
                 wait: words.next()?.parse().ok()?,
                 retention: words.next()?.parse().ok()?,
                 max_stored: words.next()?.parse().ok()?,
+                storing: Storing::default(),
             },
             header: unescape(words.next()?)?,
             callers: None,
             basis: None,
+            age: None,
+            seal: SealKeys::default(),
         })
     }
 }

@@ -19,7 +19,7 @@ use crate::{
         entity::Entity,
         frame::{Extension, Framed, NEVER, UNKNOWN_DELIVERY, Unreadable, frame, unframe},
         outbox::OutboxEntry,
-        record::Record,
+        record::{Record, Seal},
         request::StoredRequest,
         v1, v2,
     },
@@ -66,9 +66,21 @@ impl StoredRequest {
         body.request().ok_or(Unreadable { expires: Some(expires) })
     }
 
+    /// How a head is sealed; nothing where it is not, or cannot be read.
+    pub fn decode_seal(bytes: &[u8]) -> Option<Seal> {
+        unframe::<v2::RequestBody>(REQUEST_VERSION, None, bytes).ok()?.body.seal()
+    }
+
     /// Reads version 1, a text.
     pub fn decode_v1(text: &str) -> Result<Self, Unreadable> {
         v1::request(text).ok_or(Unreadable::default())
+    }
+}
+
+impl Seal {
+    /// The stored form of an accepted request's head that is sealed. `expires`: of the record beside it.
+    pub fn encode_request(&self, expires: Millis) -> Vec<u8> {
+        frame(REQUEST_VERSION, expires, &v2::RequestBody::Sealed(self.into()), NO_EXTENSIONS)
     }
 }
 
@@ -91,13 +103,13 @@ impl Entity {
 impl OutboxEntry {
     /// The stored form.
     pub fn encode(&self) -> Vec<u8> {
-        frame(OUTBOX_VERSION, NEVER, &v2::OutboxBody::from(self), NO_EXTENSIONS)
+        frame(OUTBOX_VERSION, NEVER, &v2::OutboxBody::from(self), &v2::storing_extension(&self.attempt))
     }
 
     /// Reads any version ever written as bytes.
     pub fn decode(bytes: &[u8]) -> Result<Self, Unreadable> {
-        let Framed { expires, body, .. } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, None, bytes)?;
-        body.entry().ok_or(Unreadable { expires: Some(expires) })
+        let Framed { expires, body, extensions } = unframe::<v2::OutboxBody>(OUTBOX_VERSION, None, bytes)?;
+        body.entry(extensions).ok_or(Unreadable { expires: Some(expires) })
     }
 
     /// Reads version 1: the attempt and the request, each as a text.

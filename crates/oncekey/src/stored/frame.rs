@@ -19,6 +19,7 @@
 //! | tag | of | needed | says |
 //! |---|---|---|---|
 //! | 1 | a record that is dead | yes | it is of unknown fate: one byte, 0 ambiguous, 1 unanswered |
+//! | 2 | an accepted request's record, an outbox's entry | no | what of the answer is not stored: a [text](crate::stored::storing) |
 
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +27,9 @@ use crate::http::date::Millis;
 
 /// The tag of an accepted request's unknown fate.
 pub(crate) const UNKNOWN_DELIVERY: u32 = 1;
+
+/// The tag of what of an answer is not stored.
+pub(crate) const STORING: u32 = 2;
 
 /// `expires` of a form that is never given back by time alone.
 pub const NEVER: Millis = Millis::MAX;

@@ -2,11 +2,13 @@
 //!
 //! | file | what | built on |
 //! |---|---|---|
-//! | [`attempt`] | an attempt and its terms | |
+//! | [`storing`] | what of an answer is not stored | |
+//! | [`attempt`] | an attempt and its terms | storing |
 //! | [`request`] | a request that is kept to be sent later | |
 //! | [`frame`] | what every form has in common, whatever its version | |
 //! | [`outbox`] | effects on their way to their keys' objects, and what became of them | attempt, request |
 //! | [`record`] | what is stored for a scoped key | attempt, frame |
+//! | [`seal`] | what is sealed, and what it belongs to | record |
 //! | [`entity`] | what is stored of an entity, and what callers of its transitions were told | frame |
 //! | `v1`, `v2` | the forms, version by version | all above |
 //! | [`codec`] | which version is written, which are read | all above |
@@ -19,5 +21,7 @@ pub mod frame;
 pub mod outbox;
 pub mod record;
 pub mod request;
+pub mod seal;
+pub mod storing;
 mod v1;
 mod v2;

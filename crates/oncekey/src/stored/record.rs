@@ -14,6 +14,7 @@ use crate::{
 
 /// What is stored for a scoped key. Nothing stored means that the key is free.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::large_enum_variant, reason = "one at a time, and stored at once; by 32 bits it is none")]
 pub enum Record {
     /// An execution has the right to run the effect, and has no answer yet.
     Claimed(Claim),
@@ -56,8 +57,7 @@ pub struct Claim {
     pub claimant: Claimant,
 }
 
-/// What is remembered of the request that claimed a key, beside its fingerprint. This build writes the callers and
-/// carries along what a newer one wrote.
+/// What is remembered of the request that claimed a key, beside its fingerprint, and what a newer build wrote of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claimant {
     /// The caller's attributes, each as a short digest, none for an anonymous caller; `None` where the key names its
@@ -65,7 +65,7 @@ pub struct Claimant {
     pub callers: Option<Vec<CallerDigest>>,
     /// What the fingerprint was made of.
     pub basis: Option<Box<FingerprintBasis>>,
-    /// The time that the key itself tells (RFC 9562 §5.7).
+    /// The time that the key itself tells (RFC 9562 §5.7), where the route said how old a key may be.
     pub key_time: Option<Millis>,
     /// What a newer build added.
     pub extensions: Vec<Extension>,
@@ -95,7 +95,7 @@ pub enum KeptReply {
         /// The origin's status.
         status: u16,
     },
-    /// All of it, encrypted. This build makes none and opens none.
+    /// All of it, encrypted.
     Sealed {
         /// The origin's status.
         status: u16,
@@ -114,10 +114,10 @@ impl KeptReply {
     }
 }
 
-/// A head encrypted; the content beside it is encrypted under the same secret.
+/// A head encrypted; the content beside it is encrypted under the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seal {
-    /// Tells which secret it was.
+    /// Tells which key it was.
     pub secret: Vec<u8>,
     /// The head's nonce.
     pub nonce: Vec<u8>,
@@ -136,6 +136,13 @@ pub enum Cause {
     Unanswered,
 }
 
+impl Claim {
+    /// Until when is remembered what ends then: a retention from then, or from the key's own time where that is later.
+    pub fn remembered_until(&self, end: Millis) -> Millis {
+        later_by(end.max(self.claimant.key_time.unwrap_or(0)), self.retention)
+    }
+}
+
 impl Record {
     /// The claim behind it.
     pub fn claim(&self) -> &Claim {
@@ -149,14 +156,14 @@ impl Record {
     /// request whose delivery does not end from when it is given up.
     pub fn expires(&self) -> Millis {
         match self {
-            Self::Claimed(claim) => later_by(claim.lease_until, claim.retention),
+            Self::Claimed(claim) => claim.remembered_until(claim.lease_until),
             Self::Completed { expires, .. }
             | Self::Unknown { expires, .. }
             | Self::Accepted(Delivery {
                 stage: DeliveryStage::Dead { expires, .. } | DeliveryStage::Unknown { expires, .. },
                 ..
             }) => *expires,
-            Self::Accepted(delivery) => later_by(delivery.until, delivery.claim.retention),
+            Self::Accepted(delivery) => delivery.claim.remembered_until(delivery.until),
         }
     }
 }
@@ -258,6 +265,14 @@ impl<'r> FoundRecord<'r> {
         }
     }
 
+    /// The claim behind it.
+    pub fn claim(self) -> Option<&'r Claim> {
+        match self {
+            Self::Readable(record) => Some(record.claim()),
+            Self::Nothing | Self::Unreadable(_) => None,
+        }
+    }
+
     /// The executions that it tells of.
     pub fn generation(self) -> u32 {
         match self {
@@ -335,7 +350,7 @@ pub enum DeliveryFate {
 /// What is known of a delivery without changing it. The alarm that gives it up may be late.
 pub fn fate_of_delivery(delivery: &Delivery, owner: Owner, now: Millis) -> DeliveryFate {
     let (is_over, status) = (now >= delivery.until, None);
-    let expires = later_by(delivery.until.max(now), delivery.claim.retention);
+    let expires = delivery.claim.remembered_until(delivery.until.max(now));
     match delivery.stage {
         DeliveryStage::Dead { status, expires, .. } => DeliveryFate::Dead { status, expires },
         DeliveryStage::Unknown { status, expires, .. } => DeliveryFate::Unknown { status, expires },

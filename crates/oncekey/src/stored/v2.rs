@@ -11,17 +11,18 @@ use serde::{Deserialize, Serialize};
 use crate::{
     answer::head::ReplyHead,
     http::{date::Millis, fields::Fields},
-    key::caller::CallerDigest,
+    key::{caller::CallerDigest, seal::SealKeys},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
         entity::Entity,
-        frame::{Extension, UNKNOWN_DELIVERY},
+        frame::{Extension, STORING, UNKNOWN_DELIVERY},
         outbox::OutboxEntry,
         record::{
             Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
         },
         request::StoredRequest,
+        storing::Storing,
     },
 };
 
@@ -192,14 +193,35 @@ pub(crate) struct OutboxBody<'f> {
     request: RequestBody<'f>,
 }
 
-/// The extensions of a record's form: those of its claimant, and that of a fate for which version 2 has no stage.
+/// The extensions of a record's form: those of its claimant, what of the answer of an accepted request is not stored, and
+/// that of a fate for which version 2 has no stage.
 pub(crate) fn extensions_of(record: &Record) -> Cow<'_, [Extension]> {
     let extensions = &record.claim().claimant.extensions;
-    let Record::Accepted(Delivery { stage: DeliveryStage::Unknown { cause, .. }, .. }) = record else {
+    let Record::Accepted(Delivery { attempt, stage, .. }) = record else {
         return Cow::Borrowed(extensions);
     };
-    let bytes = vec![u8::from(*cause == Cause::Unanswered)];
-    Cow::Owned([extensions.as_slice(), &[Extension { tag: UNKNOWN_DELIVERY, is_needed: true, bytes }]].concat())
+    let mut extensions = [extensions.as_slice(), &storing_extension(attempt)].concat();
+    if let DeliveryStage::Unknown { cause, .. } = stage {
+        let bytes = vec![u8::from(*cause == Cause::Unanswered)];
+        extensions.push(Extension { tag: UNKNOWN_DELIVERY, is_needed: true, bytes });
+    }
+    Cow::Owned(extensions)
+}
+
+/// The extension of a form that holds an attempt, where there is something to say.
+pub(crate) fn storing_extension(attempt: &Attempt) -> Vec<Extension> {
+    let storing = &attempt.terms.storing;
+    let bytes = storing.to_string().into_bytes();
+    let said = (*storing != Storing::default()).then_some(Extension { tag: STORING, is_needed: false, bytes });
+    said.into_iter().collect()
+}
+
+/// Takes what such an extension says out of the others.
+pub(crate) fn take_storing(extensions: &mut Vec<Extension>) -> Option<Storing> {
+    let Some(at) = extensions.iter().position(|extension| extension.tag == STORING) else {
+        return Some(Storing::default());
+    };
+    String::from_utf8(extensions.remove(at).bytes).ok()?.parse().ok()
 }
 
 impl<'f> From<&'f Record> for RecordBody<'f> {
@@ -233,6 +255,10 @@ impl RecordBody<'_> {
         if extensions.iter().any(|extension| extension.is_needed) {
             return None;
         }
+        let storing = match self.state {
+            StateBody::Accepted(_) => take_storing(&mut extensions)?,
+            StateBody::Claimed | StateBody::Completed(_) | StateBody::Unknown { .. } => Storing::default(),
+        };
         let claim = self.claim.claim(extensions)?;
         Some(match &self.state {
             StateBody::Claimed => Record::Claimed(claim),
@@ -248,6 +274,7 @@ impl RecordBody<'_> {
             },
             StateBody::Accepted(delivery) => {
                 let mut delivery = delivery.delivery(claim, expires)?;
+                delivery.attempt.terms.storing = storing;
                 if let Some(cause) = unknown {
                     let DeliveryStage::Dead { cause: DeathCause::Exhausted, status, expires } = delivery.stage else {
                         return None;
@@ -311,15 +338,25 @@ impl<'f> From<&'f KeptReply> for ReplyBody<'f> {
         match reply {
             KeptReply::Whole(head) => Self::Whole { status: head.status, lines: &head.lines },
             KeptReply::Tombstone { status } => Self::Tombstone { status: *status },
-            KeptReply::Sealed { status, seal } => Self::Sealed {
-                status: *status,
-                seal: SealBody {
-                    secret: &seal.secret,
-                    nonce: &seal.nonce,
-                    head: &seal.head,
-                    content_nonce: &seal.content_nonce,
-                },
-            },
+            KeptReply::Sealed { status, seal } => Self::Sealed { status: *status, seal: (&**seal).into() },
+        }
+    }
+}
+
+impl<'f> From<&'f Seal> for SealBody<'f> {
+    fn from(seal: &'f Seal) -> Self {
+        let Seal { secret, nonce, head, content_nonce } = seal;
+        Self { secret, nonce, head, content_nonce }
+    }
+}
+
+impl SealBody<'_> {
+    fn seal(&self) -> Seal {
+        Seal {
+            secret: self.secret.to_vec(),
+            nonce: self.nonce.to_vec(),
+            head: self.head.to_vec(),
+            content_nonce: self.content_nonce.to_vec(),
         }
     }
 }
@@ -331,15 +368,7 @@ impl ReplyBody<'_> {
                 KeptReply::Whole(ReplyHead { status: *status, lines: String::from(*lines) })
             }
             Self::Tombstone { status } => KeptReply::Tombstone { status: *status },
-            Self::Sealed { status, seal } => KeptReply::Sealed {
-                status: *status,
-                seal: Box::new(Seal {
-                    secret: seal.secret.to_vec(),
-                    nonce: seal.nonce.to_vec(),
-                    head: seal.head.to_vec(),
-                    content_nonce: seal.content_nonce.to_vec(),
-                }),
-            },
+            Self::Sealed { status, seal } => KeptReply::Sealed { status: *status, seal: Box::new(seal.seal()) },
         }
     }
 }
@@ -448,10 +477,13 @@ impl AttemptBody<'_> {
                 wait: self.wait,
                 retention: self.retention,
                 max_stored: self.max_stored,
+                storing: Storing::default(),
             },
             header: self.header.to_owned(),
             callers: None,
             basis: None,
+            age: None,
+            seal: SealKeys::default(),
         })
     }
 }
@@ -470,6 +502,14 @@ impl RequestBody<'_> {
                 StoredRequest::of_parts(method, url, Fields::new(String::from(*fields)))
             }
             Self::Sealed(_) => None,
+        }
+    }
+
+    /// How it is sealed, where it is.
+    pub(crate) fn seal(&self) -> Option<Seal> {
+        match self {
+            Self::Open { .. } => None,
+            Self::Sealed(seal) => Some(seal.seal()),
         }
     }
 }
@@ -505,8 +545,10 @@ impl<'f> From<&'f OutboxEntry> for OutboxBody<'f> {
 
 impl OutboxBody<'_> {
     /// The entry; `None` where this build cannot send it.
-    pub(crate) fn entry(&self) -> Option<OutboxEntry> {
-        Some(OutboxEntry { attempt: self.attempt.attempt()?, request: self.request.request()? })
+    pub(crate) fn entry(&self, mut extensions: Vec<Extension>) -> Option<OutboxEntry> {
+        let mut attempt = self.attempt.attempt()?;
+        attempt.terms.storing = take_storing(&mut extensions)?;
+        Some(OutboxEntry { attempt, request: self.request.request()? })
     }
 }
 

@@ -9,6 +9,7 @@ use oncekey::{
         outcome::{RecordChange, Settlement, settle_attempt},
     },
     fingerprint::Fingerprint,
+    key::seal::SealKeys,
     key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Policy, Unanswered},
     stored::{
@@ -54,6 +55,8 @@ fn attempt(print: &str, unanswered: &str, wait: u32) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: None,
         basis: None,
+        age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -159,6 +162,7 @@ fn decision_words(decision: Decision) -> String {
             assert_eq!(found, head());
             format!("replay until {expires}")
         }
+        Decision::Open { .. } => panic!("nothing is sealed"),
         Decision::Wait { seconds } => format!("wait {seconds}"),
         Decision::Refuse { refusal, expires } => {
             let mut words = match refusal {

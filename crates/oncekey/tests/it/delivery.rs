@@ -14,6 +14,7 @@ use oncekey::{
     errand::is_handed_over,
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
+    key::seal::SealKeys,
     policy::{Keep, Policy, ServerError, Unanswered},
     queue::{Receipt, read_receipt},
     stored::{
@@ -49,6 +50,8 @@ fn attempt(print: &str, unanswered: &str) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: None,
         basis: None,
+        age: None,
+        seal: SealKeys::default(),
     }
 }
 

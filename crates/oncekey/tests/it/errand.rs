@@ -8,9 +8,13 @@ use oncekey::{
         lines::HeaderLines,
         negotiate::{Audience, RefusalForm},
     },
-    key::{caller::CallerDigest, scoped::ScopedKey},
+    key::seal::SealKeys,
+    key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
-    stored::attempt::{Attempt, Terms},
+    stored::{
+        attempt::{Attempt, Terms},
+        storing::Storing,
+    },
 };
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 
@@ -42,10 +46,13 @@ fn attempt() -> Attempt {
             wait: 0,
             retention: 86_400,
             max_stored: 4_194_304,
+            storing: Storing::default(),
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
         basis: None,
+        age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -53,7 +60,7 @@ fn attempt() -> Attempt {
 fn errands() {
     check_errand(Errand::Release, "release");
     check_errand(Errand::Deliver, "deliver");
-    check_errand(Errand::Peek { wait: 30, callers: None }, "peek 30");
+    check_errand(Errand::Peek { wait: 30, callers: None, age: None }, "peek 30");
     let expect =
         format!("attempt {SCOPED} {PRINT} d h p/a%20b/{{key}}?c=%2520%c3%a9 60 25 0 86400 4194304 Idempotency-Key");
     check_errand(Errand::Attempt(attempt()), &expect);
@@ -61,12 +68,41 @@ fn errands() {
         let callers = Some(callers.into_iter().map(CallerDigest).collect::<Vec<_>>());
         let said: Vec<String> = callers.iter().flatten().map(CallerDigest::to_string).collect();
         let more = format!(" !callers={}", said.join(","));
-        check_errand(Errand::Peek { wait: 30, callers: callers.clone() }, &format!("peek 30{more}"));
+        check_errand(Errand::Peek { wait: 30, callers: callers.clone(), age: None }, &format!("peek 30{more}"));
         let attempt = Attempt { callers, ..attempt() };
         check_errand(Errand::Attempt(attempt.clone()), &[expect.as_str(), &more].concat());
         check_errand(Errand::Accept(attempt), &[&expect.replacen("attempt", "accept", 1), more.as_str()].concat());
     }
+    let age = Some(KeyAge { time: 1_767_225_600_000, most: 60 });
+    let more = " !age=1767225600000,60";
+    check_errand(Errand::Peek { wait: 30, callers: None, age }, &format!("peek 30{more}"));
+    check_errand(Errand::Attempt(Attempt { age, ..attempt() }), &[expect.as_str(), more].concat());
+    for (redact, forget, said) in [(vec!["set-cookie", "x!"], false, ":set-cookie,x!"), (vec![], true, "f:")] {
+        let storing = Storing { redact: redact.into_iter().map(str::to_owned).collect(), forget };
+        let attempt = Attempt { terms: Terms { storing, ..attempt().terms }, ..attempt() };
+        check_errand(Errand::Attempt(attempt), &format!("{expect} !storing={said}"));
+    }
+    let seal: SealKeys = "ab".repeat(32).parse().unwrap();
+    let sealed = Attempt { seal: seal.clone(), ..attempt() };
+    check_errand(Errand::Attempt(sealed.clone()), &format!("{expect} !seal={}", "ab".repeat(32)));
+    assert_eq!(Errand::Attempt(attempt()).with_seal(seal.keys), Errand::Attempt(sealed));
+    for more in [
+        "!seal=",
+        "!seal=00",
+        "!age=",
+        "!age=1",
+        "!age=1,",
+        "!age=1,x",
+        "!storing=",
+        "!storing=x:",
+        "!storing=:a(b",
+        "!storing=:a/b",
+    ] {
+        assert_eq!(format!("{expect} {more}").parse::<Errand>(), Err(NotUnderstood), "{more}");
+    }
     for broken in [
+        "release !age=1,1",
+        "peek 1 !storing=f:",
         "release !callers=",
         "deliver !callers=",
         "peek 1 !callers=0",
@@ -127,6 +163,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
             wait,
             retention,
             max_stored,
+            storing: Storing::default(),
         },
     )
 }

@@ -3,6 +3,7 @@ use oncekey::{
     answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::fields::Fields,
+    key::seal::SealKeys,
     key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::{
@@ -15,6 +16,7 @@ use oncekey::{
             Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
         },
         request::StoredRequest,
+        storing::Storing,
     },
 };
 use proptest::collection::vec;
@@ -85,10 +87,13 @@ fn attempt(unanswered: Unanswered) -> Attempt {
             wait: 0,
             retention: 86_400,
             max_stored: 4_194_304,
+            storing: Storing::default(),
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
         basis: None,
+        age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -111,6 +116,10 @@ fn request() -> StoredRequest {
             .to_owned(),
     );
     StoredRequest::keep("PATCH", "http://gate.example:8787/a%20b?c=%C3%A9&d", &fields)
+}
+
+fn storing() -> Storing {
+    Storing { redact: vec!["set-cookie".to_owned(), "X-Token".to_owned()], forget: true }
 }
 
 fn entity(extensions: Vec<Extension>) -> Entity {
@@ -219,6 +228,10 @@ fn records_of_version_2() {
         claim.claimant = known_claimant();
     }
     check_record(&golden!("record-v2-accepted-ambiguous"), &ambiguous);
+    if let Record::Accepted(Delivery { attempt, .. }) = &mut ambiguous {
+        attempt.terms.storing = storing();
+    }
+    check_record(&golden!("record-v2-accepted-storing"), &ambiguous);
 }
 
 #[test]
@@ -278,6 +291,12 @@ fn outbox_entries() {
     assert_eq!((golden[0], &golden[1..9]), (OUTBOX_VERSION, NEVER.to_be_bytes().as_slice()));
     assert_eq!(OutboxEntry::decode(&golden).as_ref(), Ok(&entry));
     assert_eq!(hex(&entry.encode()), hex(&golden));
+    check_whole(&golden, Some(NEVER), OutboxEntry::decode);
+    let mut other = entry.clone();
+    other.attempt.terms.storing = storing();
+    let golden = golden!("outbox-v2-storing");
+    assert_eq!(OutboxEntry::decode(&golden).as_ref(), Ok(&other));
+    assert_eq!(hex(&other.encode()), hex(&golden));
     check_whole(&golden, Some(NEVER), OutboxEntry::decode);
     let texts: Vec<&str> = include_str!("../../../../tests/golden/outbox-v1.txt").splitn(2, '\n').collect();
     assert_eq!(OutboxEntry::decode_v1(texts[0], texts[1]), Ok(entry));

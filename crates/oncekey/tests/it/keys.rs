@@ -34,6 +34,8 @@ fn word(error: InvalidKey) -> &'static str {
         InvalidKey::Disagrees => "Disagrees",
         InvalidKey::NotAString => "NotAString",
         InvalidKey::NotRandom => "NotRandom",
+        InvalidKey::NotTimed => "NotTimed",
+        InvalidKey::Ahead => "Ahead",
     }
 }
 

@@ -11,6 +11,7 @@
     reason = "a test stops where it fails"
 )]
 
+mod age;
 mod batch;
 mod call;
 mod caller;
@@ -35,6 +36,7 @@ mod promise;
 mod reply;
 mod retry;
 mod same;
+mod seal;
 mod select;
 mod unreadable;
 mod world;

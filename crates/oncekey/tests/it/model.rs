@@ -12,6 +12,7 @@ use oncekey::{
     fingerprint::Fingerprint,
     http::{fields::Fields, negotiate::Audience},
     key::scoped::ScopedKey,
+    key::seal::SealKeys,
     policy::Unanswered,
     stored::{
         attempt::{Attempt, Terms},
@@ -297,7 +298,7 @@ impl Gate {
     fn free(&mut self) {
         let found = decide_release(self.record().as_ref(), self.owner, self.now);
         match self.look() {
-            PeekState::Absent => assert_eq!(found, ReleaseDecision::Absent),
+            PeekState::Absent | PeekState::Expired => assert_eq!(found, ReleaseDecision::Absent),
             PeekState::Running => assert_eq!(found, ReleaseDecision::Running),
             PeekState::Completed { .. } | PeekState::Dead { .. } | PeekState::Unknown { .. } => {
                 assert_eq!(found, ReleaseDecision::Done);
@@ -363,6 +364,8 @@ impl Gate {
                     header: "Idempotency-Key".to_owned(),
                     callers: None,
                     basis: None,
+                    age: None,
+                    seal: SealKeys::default(),
                 };
                 self.attempt(attempt, false);
             }

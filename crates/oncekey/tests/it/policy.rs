@@ -66,6 +66,7 @@ fn the_published_default() {
         "bind": "inside",
         "anonymous": "uuid",
         "origin_key": "scoped",
+        "seal": false,
         "routes": [{
             "path": "/*",
             "methods": ["POST", "PATCH"],
@@ -79,6 +80,9 @@ fn the_published_default() {
             "retention": 86400,
             "ignore": [],
             "headers": ["content-range", "if-match", "soapaction", "upload-offset", "x-amz-target", "x-http-method-override"],
+            "keys": "any",
+            "no_store": "keep",
+            "redact": [],
             "mode": "proxy",
         }],
     });
@@ -98,8 +102,8 @@ fn what_is_published_is_a_policy() {
     for case in cases(POLICIES, "valid") {
         let policy = parse(&case["input"].to_string()).unwrap();
         let again = parse(&policy.published()).unwrap();
-        let Policy { scope, queues, machines, .. } = Policy::default();
-        assert_eq!(again, Policy { scope, queues, machines, ..policy }, "{}", name(&case));
+        let Policy { scope, limits, queues, machines, .. } = Policy::default();
+        assert_eq!(again, Policy { scope, limits, queues, machines, ..policy }, "{}", name(&case));
     }
 }
 

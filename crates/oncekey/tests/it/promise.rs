@@ -14,10 +14,12 @@ use oncekey::{
     },
     fingerprint::Fingerprint,
     key::scoped::ScopedKey,
+    key::seal::SealKeys,
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
         record::{Claim, Delivery, DeliveryStage, KeptReply, Owner, Record},
+        storing::Storing,
     },
 };
 use proptest::collection::vec;
@@ -186,6 +188,8 @@ impl World {
             header: "Idempotency-Key".to_owned(),
             callers: None,
             basis: None,
+            age: None,
+            seal: SealKeys::default(),
         }
     }
 
@@ -470,7 +474,7 @@ impl World {
             Fate::Dead => "dead",
         };
         let found = match peek_record(self.record().as_ref(), self.owner, self.now) {
-            PeekState::Absent => "absent",
+            PeekState::Absent | PeekState::Expired => "absent",
             PeekState::Running => "running",
             PeekState::Completed { .. } => "completed",
             PeekState::Dead { expires, .. } => {
@@ -551,6 +555,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
             wait: 0,
             retention,
             max_stored: 1,
+            storing: Storing::default(),
         },
     )
 }

@@ -10,6 +10,7 @@ use oncekey::{
     errand::Errand,
     fingerprint::fingerprint,
     http::{fields::Fields, target::Target},
+    key::seal::SealKeys,
     policy::Policy,
     stored::{
         attempt::{Attempt, Terms},
@@ -38,6 +39,8 @@ fn attempt(route: &str, field: &str, path: &str, lines: &str, content: &str) -> 
         terms: Terms::of(&policy, route),
         header: policy.header.clone(),
         callers: None,
+        age: None,
+        seal: SealKeys::default(),
         basis: Some(basis.into()),
     }
 }
@@ -115,7 +118,7 @@ fn without_a_basis_the_fingerprint_tells() {
     let (first, second) = (attempt("", "k", "/a", "", "{}"), attempt("'ignore': ['/t']", "k", "/a", "", "{}"));
     let other = attempt("'ignore': ['/t']", "k", "/a", "", "[]");
     let check = |claim: &Claim, attempt: &Attempt, expect| assert_eq!(compare(claim, attempt), expect);
-    let unmarked = |attempt: &Attempt| Attempt { basis: None, ..attempt.clone() };
+    let unmarked = |attempt: &Attempt| Attempt { basis: None, age: None, ..attempt.clone() };
     check(&claim(&unmarked(&first)), &second, Likeness::Same);
     check(&claim(&first), &unmarked(&other), Likeness::Other);
 }

@@ -6,12 +6,13 @@ use oncekey::{
             self, AcceptDecision, DeliveryAnswer, DeliveryDecision, RedeliveryDecision, decide_accept,
             decide_after_delivery_probe, decide_delivery, decide_redelivery, look_for_request, next_alarm,
         },
-        attempt::{AfterProbe, Decision, ProbeResult, decide, decide_after_probe, decide_since_probe},
+        attempt::{AfterProbe, Decision, ProbeResult, decide, decide_after_probe, decide_since_probe, refuse_sealed},
         look::{ReleaseDecision, decide_release, peek_record},
         outcome::{self, RecordChange, Settlement},
         transition::{TransitionContent, TransitionDecision, decide_transition},
     },
     fingerprint::Fingerprint,
+    key::seal::SealKeys,
     key::{caller::CallerDigest, scoped::ScopedKey},
     policy::{Policy, Unanswered},
     stored::{
@@ -44,6 +45,8 @@ fn attempt(print: &str, unanswered: Unanswered) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: Some(vec![CallerDigest(vec![1; 8])]),
         basis: None,
+        age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -183,13 +186,15 @@ fn what_is_dead_is_kept_and_nothing_is_done_for_it() {
 }
 
 #[test]
-fn a_sealed_reply_is_not_replayed_and_not_run_again() {
+fn a_sealed_reply_is_opened_and_not_run_again() {
     let seal = Box::new(Seal { secret: vec![1], nonce: vec![2], head: vec![3], content_nonce: vec![4] });
     let kept = KeptReply::Sealed { status: 201, seal };
     let record = Record::Completed { claim: claim(), expires: NOW + 1, kept };
     for unanswered in every_unanswered() {
-        let refused = Decision::Refuse { refusal: Refusal::ReplyUnavailable { status: 201 }, expires: Some(NOW + 1) };
-        assert_eq!(decide(Some(&record), GONE, &attempt(SAME, unanswered), false, NOW), refused);
+        let decided = decide(Some(&record), GONE, &attempt(SAME, unanswered), false, NOW);
+        let Decision::Open { sealed, expires } = decided else { panic!("{decided:?}") };
+        assert_eq!(expires, NOW + 1);
+        assert_eq!(refuse_sealed(&sealed), Refusal::ReplyUnavailable { status: 201 });
     }
     assert_eq!(peek_record(Some(&record), GONE, NOW), PeekState::Completed { status: 201, expires: NOW + 1 });
 }

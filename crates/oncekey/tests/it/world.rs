@@ -15,12 +15,14 @@ use oncekey::{
     },
     fingerprint::Fingerprint,
     http::fields::Fields,
-    key::{caller::CallerDigest, scoped::ScopedKey},
+    key::seal::SealKeys,
+    key::{InvalidKey, age::KeyAge, caller::CallerDigest, scoped::ScopedKey},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
         frame::Unreadable,
         record::{Claim, KeptReply, Owner, Record},
+        storing::Storing,
     },
 };
 use proptest::collection::vec;
@@ -149,6 +151,10 @@ struct World {
     first_caller: Option<usize>,
     replies: usize,
     is_other_build: bool,
+    /// What took effect may be remembered no more.
+    is_forgotten: bool,
+    /// The key's own time and how old it may be, where the route says so.
+    age: Option<KeyAge>,
 }
 
 fn head(status: u16, reply: usize) -> ReplyHead {
@@ -173,6 +179,8 @@ fn attempt_of(content: usize, caller: usize, terms: Terms) -> Attempt {
         header: "Idempotency-Key".to_owned(),
         callers: callers(caller),
         basis: None,
+        age: None,
+        seal: SealKeys::default(),
     }
 }
 
@@ -205,7 +213,14 @@ impl World {
             first_caller: None,
             replies: 0,
             is_other_build: false,
+            is_forgotten: false,
+            age: None,
         }
+    }
+
+    /// Until when is remembered what ends then.
+    fn until(&self, end: u64, retention: u32) -> u64 {
+        end.max(self.age.map_or(0, |age| age.time)) + u64::from(retention) * 1000
     }
 
     fn found(&self) -> Result<Option<Record>, Unreadable> {
@@ -248,7 +263,15 @@ impl World {
     /// What is remembered ends by itself.
     fn forget_in_time(&mut self) {
         if self.remembered_until.is_some_and(|until| self.now >= until) {
-            self.free_key();
+            if let Some(age) = self.age {
+                // What took effect is forgotten, and must not do so again.
+                assert!(self.now > age.time + u64::from(age.most) * 1000, "forgotten while the key is young");
+                self.remembered_until = None;
+                self.first_caller = None;
+                self.is_forgotten = true;
+            } else {
+                self.free_key();
+            }
         }
     }
 
@@ -271,6 +294,7 @@ impl World {
                 self.execute(attempt, claim, event);
             }
             Decision::Wait { .. } => panic!("it has waited"),
+            Decision::Open { .. } => panic!("nothing is sealed"),
             Decision::Probe { lease_until, .. } => {
                 let (_, _, _, probe) = event;
                 let landed = self.executions.iter().any(|past| past.lands_at.is_some_and(|at| at <= self.now));
@@ -315,6 +339,15 @@ impl World {
                 "an answer that is there"
             ),
             Refusal::Reused => assert_ne!(last.map(|last| PRINTS[last.content]), Some(attempt.fingerprint.as_str())),
+            Refusal::KeyExpired => {
+                let age = self.age.expect("of a key without an age");
+                assert!(self.now > age.time + u64::from(age.most) * 1000 && self.remembered_until.is_none());
+                assert!(self.running.is_none());
+            }
+            Refusal::KeyInvalid(InvalidKey::Ahead) => {
+                assert!(self.age.expect("of a key without an age").time > self.now + 300_000);
+                assert!(self.executions.is_empty(), "it was not ahead before");
+            }
             Refusal::CallerChanged => assert!(last.is_some_and(|last| last.caller != 0)),
             Refusal::OutcomeUnknown { .. } => {
                 assert!(last.is_some(), "unknown, of nothing");
@@ -384,7 +417,7 @@ impl World {
         if let EffectOutcome::Refuse { refusal: Refusal::OriginUnreachable { .. }, .. } = outcome {
             assert_eq!(execution.lands_at, None, "unreachable, it says");
         }
-        let until = self.now + u64::from(terms.retention) * 1000;
+        let until = self.until(self.now, terms.retention);
         let kept = if is_large(*reply) { KeptReply::Tombstone { status: kept.status } } else { KeptReply::Whole(kept) };
         match settle_attempt(&self.found(), claim, then, kept, self.now) {
             Settlement::Late => panic!("an owner that lives is never late"),
@@ -415,7 +448,7 @@ impl World {
                 assert!(self.executions.iter().any(|past| past.lands_at.is_some()), "an answer to nothing");
                 self.answered = Some((self.replies, status.unwrap_or(0)));
                 let last = self.last().expect("asked for nobody");
-                self.remembered_until = Some(self.now + u64::from(last.claim.retention) * 1000);
+                self.remembered_until = Some(self.until(self.now, last.claim.retention));
                 self.save(&record);
                 self.arrive(&attempt, event);
             }
@@ -433,7 +466,7 @@ impl World {
         match decide_delivery(&self.found(), self.owner, self.now) {
             DeliveryDecision::Delete => {
                 self.forget_in_time();
-                assert!(!self.may_have_landed(), "deleted before its time");
+                assert!(!self.may_have_landed() || self.is_forgotten, "deleted before its time");
                 self.clear();
             }
             DeliveryDecision::Later(at) => {
@@ -450,7 +483,7 @@ impl World {
         if let Some(execution) = self.running.take().and_then(|at| self.executions.get_mut(at)) {
             execution.has_died = true;
             let Claim { lease_until, retention, .. } = execution.claim;
-            self.remembered_until = Some(lease_until + u64::from(retention) * 1000);
+            self.remembered_until = Some(self.until(lease_until, retention));
         }
     }
 
@@ -470,7 +503,7 @@ impl World {
                 self.clear();
                 self.free_key();
             }
-            ReleaseDecision::Absent => assert!(!self.may_have_landed(), "absent, it says"),
+            ReleaseDecision::Absent => assert!(!self.may_have_landed() || self.is_forgotten, "absent, it says"),
             ReleaseDecision::Running => assert!(self.running.is_some(), "running, it says"),
         }
     }
@@ -498,7 +531,10 @@ impl World {
     fn look(&mut self) {
         self.forget_in_time();
         match peek_record(&self.found(), self.owner, self.now) {
-            PeekState::Absent => assert!(!self.may_have_landed() && self.running.is_none(), "absent, it says"),
+            PeekState::Absent | PeekState::Expired => {
+                let is_none = !self.may_have_landed() || self.is_forgotten;
+                assert!(is_none && self.running.is_none(), "absent, it says");
+            }
             PeekState::Running => assert!(self.running.is_some(), "running, it says"),
             PeekState::Completed { expires, .. } => assert_eq!(Some(expires), self.remembered_until),
             PeekState::Unknown { expires, .. } => assert_eq!(expires, self.remembered_until, "unknown until then"),
@@ -509,7 +545,8 @@ impl World {
     fn happen(&mut self, event: Event) {
         match event {
             Event::Arrive { content, caller, terms, behaviour, probe } => {
-                self.arrive(&attempt_of(content, caller, terms), (content, caller, behaviour, probe));
+                let attempt = Attempt { age: self.age, ..attempt_of(content, caller, terms) };
+                self.arrive(&attempt, (content, caller, behaviour, probe));
             }
             Event::Pass { step } => self.pass(self.now + STEPS[step]),
             Event::Crash => self.crash(),
@@ -549,6 +586,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
             wait: 0,
             retention,
             max_stored: 1,
+            storing: Storing::default(),
         },
     )
 }
@@ -590,6 +628,25 @@ proptest! {
     fn no_second_effect_lands(events in vec(some_event(), 1..60)) {
         let mut world = World::new();
         for event in events {
+            world.happen(event);
+        }
+        world.finish();
+    }
+
+    /// The route says how old a key may be, and the client's clock is wrong by as much as it likes: what is forgotten
+    /// never runs again.
+    #[test]
+    fn no_second_effect_lands_ever(
+        (retention, most) in (2..60_u32).prop_flat_map(|retention| (Just(retention), 1..retention)),
+        ahead in prop_oneof![4 => -60_000..60_000_i64, 2 => 240_000..330_000_i64, 1 => -1_000_000..0_i64],
+        events in vec(some_event(), 1..60),
+    ) {
+        let mut world = World::new();
+        world.age = Some(KeyAge { time: world.now.saturating_add_signed(ahead), most });
+        for mut event in events {
+            if let Event::Arrive { terms, .. } = &mut event {
+                terms.retention = retention;
+            }
             world.happen(event);
         }
         world.finish();

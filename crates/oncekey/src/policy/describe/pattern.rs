@@ -55,6 +55,7 @@ pub(super) fn text_schema(syntax: TextSyntax) -> Vec<(&'static str, PolicyValue)
             let dots = PolicyValue::List(vec![".".into(), "..".into()]);
             vec![pattern("^[A-Za-z0-9._~-]+$"), not("enum", dots)]
         }
+        TextSyntax::Binding => vec![pattern("^[A-Za-z_][A-Za-z0-9_]*$")],
     }
 }
 
@@ -101,6 +102,7 @@ pub(super) fn text_type(syntax: TextSyntax) -> &'static str {
         | TextSyntax::Method
         | TextSyntax::Ignored
         | TextSyntax::Segment
-        | TextSyntax::State => "string",
+        | TextSyntax::State
+        | TextSyntax::Binding => "string",
     }
 }

@@ -1,7 +1,7 @@
 //! The events of which histories are made, and their random choice.
 use oncekey::{
     policy::{Keep, ServerError, Unanswered},
-    stored::attempt::Terms,
+    stored::{attempt::Terms, storing::Storing},
 };
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
@@ -53,7 +53,17 @@ pub fn some_terms() -> impl Strategy<Value = Terms> {
     ];
     let seconds = (1..4_u32, prop_oneof![Just(0), 1..4_u32], 1..12_u32);
     (keep, server_error, unanswered, seconds).prop_map(|(keep, server_error, unanswered, (lease, wait, retention))| {
-        Terms { keep, server_error, unanswered, lease, patience: 25, wait, retention, max_stored: 1 }
+        Terms {
+            keep,
+            server_error,
+            unanswered,
+            lease,
+            patience: 25,
+            wait,
+            retention,
+            max_stored: 1,
+            storing: Storing::default(),
+        }
     })
 }
 

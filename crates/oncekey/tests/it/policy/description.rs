@@ -2,7 +2,7 @@
 
 use super::parse;
 use oncekey::policy::{
-    PolicyFault,
+    LONGEST_RETENTION, PolicyFault,
     describe::{MemberRow, ObjectShape, Preset, TextSyntax, ValueKind, fill_tables, markdown, schema, typescript},
 };
 use serde_json::{Map, Value, json};
@@ -33,6 +33,7 @@ fn texts(syntax: TextSyntax) -> ([&'static str; 2], Option<&'static str>) {
         TextSyntax::HeaderName => (["If-Match", "x-amz-target"], Some("a b")),
         TextSyntax::Ignored => (["/a/b", "csrf"], Some("/~")),
         TextSyntax::Segment => (["a", "b"], Some("a/b")),
+        TextSyntax::Binding => (["LIMIT", "_a1"], Some("1a")),
     }
 }
 
@@ -92,8 +93,17 @@ fn least_around(shape: ObjectShape, row: &MemberRow) -> Object {
 fn policy_with(shape: ObjectShape, object: &Object) -> (String, &'static str) {
     let (policy, pointer) = match shape {
         ObjectShape::Policy => (json!(object), ""),
-        ObjectShape::Route => (json!({ "routes": [object] }), "/routes/0"),
+        ObjectShape::Route => {
+            let mut route = object.clone();
+            if route.contains_key("key_age") {
+                // No key may be older than what is remembered.
+                route.insert("retention".to_owned(), json!(LONGEST_RETENTION));
+            }
+            (json!({ "routes": [route] }), "/routes/0")
+        }
         ObjectShape::Probe => (json!({ "routes": [{ "unanswered": object }] }), "/routes/0/unanswered"),
+        ObjectShape::Limits => (json!({ "limits": object }), "/limits"),
+        ObjectShape::Limit => (json!({ "limits": { "anonymous": object } }), "/limits/anonymous"),
         ObjectShape::Queue => (json!({ "queues": { "q": object } }), "/queues/q"),
         ObjectShape::Machine => (json!({ "machines": { "m": object } }), "/machines/m"),
         ObjectShape::Transition => (
@@ -116,7 +126,11 @@ fn published(text: &str, shape: ObjectShape) -> Value {
         ObjectShape::Policy => published,
         ObjectShape::Route => published["routes"][0].clone(),
         ObjectShape::Probe => published["routes"][0]["unanswered"].clone(),
-        ObjectShape::Queue | ObjectShape::Machine | ObjectShape::Transition => Value::Null,
+        ObjectShape::Limits
+        | ObjectShape::Limit
+        | ObjectShape::Queue
+        | ObjectShape::Machine
+        | ObjectShape::Transition => Value::Null,
     }
 }
 
@@ -249,6 +263,7 @@ fn the_published_form_has_the_defaults_and_the_order_of_the_rows() {
     for shape in [ObjectShape::Policy, ObjectShape::Route] {
         let shown = published(&policy_with(shape, &Object::new()).0, shape);
         let rows = || shape.rows().iter().filter(|row| row.published && row.only.is_none());
+        let rows = || rows().filter(|row| row.preset.is_some());
         assert_eq!(shown.as_object().unwrap().len(), rows().count());
         for row in rows().filter(|row| row.name != "routes") {
             assert_eq!(shown[row.name], preset_json(row.preset.unwrap()), "{}", row.name);
