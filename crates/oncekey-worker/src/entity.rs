@@ -256,7 +256,7 @@ impl EntityObject {
                 AfterStep::Later(later) => return Ok(Some(later)),
                 AfterStep::Note(fate) => self.save_note(version, &EffectNote { fate, key })?,
                 AfterStep::Aside => {
-                    log_error(&log_line("alarm_failed", key.as_ref(), None));
+                    log_error(&log_line("alarm_failed", now_millis(), key.as_ref(), None));
                     self.save_note(version, &EffectNote { fate: EffectFate::Unknown(None), key })?;
                 }
             }

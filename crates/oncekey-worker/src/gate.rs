@@ -3,7 +3,10 @@
 use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
-    answer::{log::log_line, refusal::Refusal},
+    answer::{
+        log::{fault_line, log_line},
+        refusal::Refusal,
+    },
     key::seal::{SealKey, SealMaterial},
     policy::{InvalidPolicy, LimitQuestion, Policy},
 };
@@ -14,6 +17,7 @@ use crate::{
     platform::{
         bindings::{self, Fetcher, Namespace, RateLimit},
         cipher,
+        clock::now_millis,
         failure::Failure,
         origin::Origin,
     },
@@ -148,7 +152,7 @@ impl Gate {
             None => None,
         };
         if counted.is_none() {
-            bindings::log_error(&log_line("limit", None, None));
+            bindings::log_error(&log_line("limit", now_millis(), None, None));
         }
         if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
     }
@@ -200,5 +204,5 @@ impl Gate {
 }
 
 fn log_refusal(refusal: &Refusal) {
-    bindings::log_error(&format!("oncekey: {}: {refusal}", refusal.code()));
+    bindings::log_error(&fault_line(refusal.code(), now_millis(), &refusal.to_string()));
 }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
 use oncekey::{
+    answer::log::fault_line,
     queue::{QUEUE_HOST, Receipt, attempt_of_message, content_of_text, read_receipt, redelivery_delay},
     stored::request::StoredRequest,
 };
@@ -14,7 +15,7 @@ use crate::{
     gate::Gate,
     platform::{
         bindings::log_error,
-        clock::{self, random_fraction},
+        clock::{self, now_millis, random_fraction},
     },
 };
 
@@ -23,7 +24,8 @@ use crate::{
 pub async fn consume_batch(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<u32> {
     let later = |attempts: u32, retry_after: u64| redelivery_delay(attempts, random_fraction(), retry_after);
     if gate.policy.queue(name).is_none() {
-        log_error(&format!("oncekey: the policy names no queue {name:?}: its messages are retried and none is sent"));
+        let detail = format!("the policy names no queue {name:?}: its messages are retried and none is sent");
+        log_error(&fault_line("misconfigured", now_millis(), &detail));
     }
     let mut delays = Vec::new();
     let mut attempts = Vec::new();

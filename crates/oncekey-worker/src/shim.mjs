@@ -19,7 +19,8 @@ function reset() {
   if (resetting) return;
   resetting = true;
   // The wasm carries no words for a panic: the stack names the place in it.
-  console.error("oncekey: the gate was reset", new Error().stack);
+  const time = new Date().toISOString();
+  console.error(JSON.stringify({ oncekey: "trap", time, detail: "the gate was reset", stack: new Error().stack }));
   queueMicrotask(() => {
     resetting = false;
     epoch++;

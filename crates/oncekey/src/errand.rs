@@ -55,6 +55,9 @@ const SEAL: &str = "!seal=";
 /// Begins the further word that says what of an answer is not stored.
 const STORING: &str = "!storing=";
 
+/// Begins the further word that says on which route.
+const ROUTE: &str = "route=";
+
 /// Begins the further word that says what the fingerprint was made of.
 const BASIS: &str = "basis=";
 
@@ -81,17 +84,19 @@ pub fn is_not_understood(content: &str) -> bool {
     content.contains(Refusal::NoSuchEndpoint.code())
 }
 
-/// An errand's text without the further word that says what the fingerprint was made of, where there is one: a build
-/// that understands no further words does the rest.
+/// An errand's text without the further words that say what the fingerprint was made of and on which route, where there
+/// are some: a build that understands no further words does the rest.
 ///
 /// ```
 /// use oncekey::errand::for_older_build;
 ///
-/// assert_eq!(for_older_build("attempt a b basis=c"), Some("attempt a b"));
+/// assert_eq!(for_older_build("attempt a b route=c basis=d"), Some("attempt a b"));
 /// assert_eq!(for_older_build("attempt a b"), None);
 /// ```
 pub fn for_older_build(text: &str) -> Option<&str> {
-    text.rsplit_once(' ').filter(|(_, word)| word.starts_with(BASIS)).map(|(before, _)| before)
+    let is_plain = |word: &str| word.starts_with(BASIS) || word.starts_with(ROUTE);
+    let without = |text| str::rsplit_once(text, ' ').filter(|(_, word)| is_plain(word)).map(|(before, _)| before);
+    without(text).map(|older| without(older).unwrap_or(older))
 }
 
 /// The scoped key of an attempt, from its errand's text.
@@ -123,6 +128,8 @@ pub enum Errand {
         /// The time that the key tells, where every route says how old a key may be, and the largest of these ages.
         age: Option<KeyAge>,
     },
+    /// Tell the operator what is remembered.
+    Look,
     /// Forget the key, unless its request runs.
     Release,
     /// Deliver once more what was accepted and is dead or of unknown fate.
@@ -138,6 +145,7 @@ impl fmt::Display for Errand {
             Self::Attempt(attempt) => write!(out, "attempt {attempt}")?,
             Self::Accept(attempt) => write!(out, "accept {attempt}")?,
             Self::Peek { wait, .. } => write!(out, "peek {wait}")?,
+            Self::Look => out.write_str("look")?,
             Self::Release => out.write_str("release")?,
             Self::Deliver => out.write_str("deliver")?,
         }
@@ -160,11 +168,18 @@ impl fmt::Display for Errand {
         {
             write!(out, " {SEAL}{seal}")?;
         }
+        if let Self::Attempt(Attempt { terms, .. }) | Self::Accept(Attempt { terms, .. }) = self
+            && !terms.route.is_empty()
+        {
+            write!(out, " {ROUTE}{}", escape(&terms.route))?;
+        }
         match self {
             Self::Attempt(Attempt { basis: Some(basis), .. }) | Self::Accept(Attempt { basis: Some(basis), .. }) => {
                 write!(out, " {BASIS}{basis}")
             }
-            Self::Attempt(_) | Self::Accept(_) | Self::Peek { .. } | Self::Release | Self::Deliver => Ok(()),
+            Self::Attempt(_) | Self::Accept(_) | Self::Peek { .. } | Self::Look | Self::Release | Self::Deliver => {
+                Ok(())
+            }
         }
     }
 }
@@ -177,7 +192,7 @@ impl Errand {
             Self::Attempt(attempt) => {
                 Self::Attempt(Attempt { seal: SealKeys { material: None, keys }, ..attempt.clone() })
             }
-            Self::Accept(_) | Self::Peek { .. } | Self::Release | Self::Deliver => self.clone(),
+            Self::Accept(_) | Self::Peek { .. } | Self::Look | Self::Release | Self::Deliver => self.clone(),
         }
     }
 
@@ -185,14 +200,14 @@ impl Errand {
         match self {
             Self::Attempt(attempt) | Self::Accept(attempt) => attempt.callers.as_deref(),
             Self::Peek { callers, .. } => callers.as_deref(),
-            Self::Release | Self::Deliver => None,
+            Self::Look | Self::Release | Self::Deliver => None,
         }
     }
 
     fn age(&self) -> Option<KeyAge> {
         match self {
             Self::Attempt(Attempt { age, .. }) | Self::Accept(Attempt { age, .. }) | Self::Peek { age, .. } => *age,
-            Self::Release | Self::Deliver => None,
+            Self::Look | Self::Release | Self::Deliver => None,
         }
     }
 
@@ -202,6 +217,8 @@ impl Errand {
             Self::Attempt(attempt) | Self::Accept(attempt) => {
                 if let Some(basis) = word.strip_prefix(BASIS) {
                     attempt.basis = Some(basis.into());
+                } else if let Some(route) = word.strip_prefix(ROUTE) {
+                    attempt.terms.route = unescape(route).unwrap_or_default();
                 } else if let Some(callers) = word.strip_prefix(CALLERS) {
                     attempt.callers = Some(read_callers(callers)?);
                 } else if let Some(age) = word.strip_prefix(AGE) {
@@ -223,7 +240,7 @@ impl Errand {
                     return skip_word(word);
                 }
             }
-            Self::Release | Self::Deliver => return skip_word(word),
+            Self::Look | Self::Release | Self::Deliver => return skip_word(word),
         }
         Ok(())
     }
@@ -250,6 +267,7 @@ impl FromStr for Errand {
                 let wait = words.next().and_then(|wait| wait.parse().ok());
                 wait.map(|wait| Self::Peek { wait, callers: None, age: None })
             }
+            Some("look") => Some(Self::Look),
             Some("release") => Some(Self::Release),
             Some("deliver") => Some(Self::Deliver),
             _ => None,

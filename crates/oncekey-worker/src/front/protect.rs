@@ -2,6 +2,7 @@
 
 use oncekey::{
     answer::{
+        log::{AnsweredAttempt, attempt_line, is_logged, log_line},
         refusal::Refusal,
         word::{BypassReason, StatusWord},
     },
@@ -29,13 +30,19 @@ use crate::{
         batch::{self, BatchList},
         incoming::{Incoming, IncomingContent, Stop},
     },
-    platform::{failure::Failure, head, message},
+    platform::{
+        bindings::{log, log_error},
+        clock::{now_millis, random_fraction},
+        failure::Failure,
+        head, message,
+    },
 };
 
 impl Incoming<'_> {
     pub async fn protect_request(&self, route: &Route, method: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
         fault::at("front", self.request);
         let policy = &self.gate.policy;
+        let began = if policy.log == 0 { None } else { Some(now_millis()) };
         if let Mode::Batch { items, item_key, item_path, max_items } = &route.mode {
             let list = BatchList { items, max_items: *max_items };
             return batch::answer_batch(self, route, list, (item_key, item_path), parts).await;
@@ -72,6 +79,7 @@ impl Incoming<'_> {
         let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
         let basis = basis_digests(&target, content_type, content_encoding, &content, field, ignore, headers);
         let key_is_in_content = header.is_none() || content.is_form() && content.key(&policy.field)?.is_some();
+        let length = bytes.len();
         drop((bytes, plain));
         let attempt = Attempt {
             scoped_key: scoped_key.clone(),
@@ -90,11 +98,26 @@ impl Incoming<'_> {
             headers.set(&policy.header, &quote_key(key.as_str()))?;
         }
         match self.call_key_object_with(&scoped_key, &errand, &headers, &body).await {
-            Ok(response) => Ok(self.in_accepted_coding(response).await?),
+            Ok(response) => {
+                if let Some(began) = began.filter(|_| is_logged(policy.log, random_fraction())) {
+                    let answered = AnsweredAttempt {
+                        route: route.path.as_str(),
+                        method,
+                        word: &head::word(&response).unwrap_or_default(),
+                        status: response.status(),
+                        key: &scoped_key,
+                        is_identified: !scope.is_anonymous(),
+                        bytes: length,
+                    };
+                    log(&attempt_line(&answered, began, now_millis(), env!("CARGO_PKG_VERSION")));
+                }
+                Ok(self.in_accepted_coding(response).await?)
+            }
             Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
                 self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
             }
             Err(CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood) => {
+                log_error(&log_line("store", now_millis(), Some(&scoped_key), None));
                 Err(self.gate.failed_call().into())
             }
         }

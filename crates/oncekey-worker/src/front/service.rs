@@ -68,6 +68,9 @@ pub async fn answer_service(
     let name = decode_segment(name).ok_or(Refusal::NoSuchEndpoint)?;
     match method {
         "OPTIONS" => answer_peek_preflight(incoming),
+        "GET" | "HEAD" if is_operator(incoming) && name.trim_matches('"').parse::<ScopedKey>().is_ok() => {
+            answer_operator(incoming, &name, &Errand::Look).await
+        }
         "GET" | "HEAD" => answer_peek(incoming, &name, parts).await,
         "DELETE" => answer_operator(incoming, &name, &Errand::Release).await,
         _ => refuse_method("GET, HEAD, DELETE"),
@@ -135,6 +138,12 @@ async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) 
         .min(MAX_PEEK_WAIT);
     let age = incoming.gate.policy.age_to_peek(&key);
     call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scope.callers(&key), age }).await
+}
+
+/// Whether the request carries the operator's secret.
+fn is_operator(incoming: &Incoming<'_>) -> bool {
+    let given = incoming.fields.get("authorization").unwrap_or_default();
+    incoming.gate.secret("ONCEKEY_ADMIN").is_some_and(|secret| is_secret(given, &secret))
 }
 
 /// What only the operator may ask of a key.

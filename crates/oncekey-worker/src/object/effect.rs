@@ -13,8 +13,8 @@ use oncekey::{
     decide::{
         accepted,
         outcome::{
-            EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status, outcome_of_unsent,
-            reply_to_store, settle_attempt,
+            EffectOutcome, RecordChange, Settlement, line_of_fate, outcome_of_broken_answer, outcome_of_status,
+            outcome_of_unsent, reply_to_store, settle_attempt,
         },
     },
     http::fields::Fields,
@@ -38,7 +38,7 @@ use crate::{
         store::Store,
     },
     platform::{
-        bindings::Live,
+        bindings::{Live, log_error},
         clock::{self, now_millis},
         failure::Failure,
         head,
@@ -342,6 +342,9 @@ impl Effect {
             Settlement::Store(record) => {
                 let content = content.filter(|_| matches!(record, Record::Completed { .. }));
                 self.store.save(&record, content.as_ref(), &row).ok()?;
+                if let Some(line) = line_of_fate(&record, &self.attempt.scoped_key, now) {
+                    log_error(&line);
+                }
                 if self.accepted {
                     let _ = self.store.after_delivery_change(&record, now);
                 }

@@ -41,6 +41,12 @@ impl Object {
         }
     }
 
+    /// What the operator is told.
+    pub fn look_at_key(&self) -> Result<GateAnswer, Failure> {
+        let record = self.store.load()?.record();
+        Ok(GateAnswer::look(&look::look_at_key(&record, owner_of(&self.live), now_millis())))
+    }
+
     pub fn release_key(&self) -> Result<Response, Failure> {
         let record = self.store.load()?.record();
         let found = FoundRecord::from(&record);

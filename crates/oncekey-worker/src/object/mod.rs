@@ -22,7 +22,7 @@ use web_sys::{Request, Response};
 
 use crate::{
     object::context::Object,
-    platform::{failure::Failure, head},
+    platform::{failure::Failure, head, message},
 };
 
 impl Object {
@@ -40,6 +40,7 @@ impl Object {
             Ok(Errand::Peek { wait, callers, age }) => {
                 self.own_answer(request, self.peek_key(wait, callers.as_deref(), age).await?)
             }
+            Ok(Errand::Look) => message::own_response(self.look_at_key()?),
             Ok(Errand::Release) => self.release_key(),
             Ok(Errand::Deliver) => self.deliver_again(request),
             Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),

@@ -210,7 +210,7 @@ impl Store {
     /// What an accepted request calls for after its record was saved: a line in the log where a person has to look at it,
     /// the alarm, and no request once it has been answered.
     pub fn after_delivery_change(&self, record: &Record, now: u64) -> Result<(), Failure> {
-        if let Some(line) = accepted::line_of_end(record) {
+        if let Some(line) = accepted::line_of_end(record, now) {
             log_error(&line);
         }
         self.wake_at(accepted::next_alarm(record, now))?;

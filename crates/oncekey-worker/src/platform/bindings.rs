@@ -82,7 +82,11 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn limit(this: &RateLimit, of: &JsValue) -> Result<Promise, JsValue>;
 
-    /// Writes a line for the operator.
+    /// Writes a line for the operator, of what is ordinary.
+    #[wasm_bindgen(js_namespace = console, js_name = log)]
+    pub fn log(line: &str);
+
+    /// Writes a line for the operator, of what a person may have to look at.
     #[wasm_bindgen(js_namespace = console, js_name = error)]
     pub fn log_error(line: &str);
 

@@ -3,7 +3,10 @@
 use serde::Serialize;
 
 use crate::{
-    answer::{peek::PeekState, word::StatusWord},
+    answer::{
+        peek::{KeyLook, PeekState},
+        word::StatusWord,
+    },
     http::{
         date,
         fields::{EXPOSED, STATUS},
@@ -61,28 +64,20 @@ impl GateAnswer {
 
     /// What a peek says to another caller than the one whose key it is: `{"state":…}`.
     pub fn peek_of_other(peek: PeekState) -> Self {
-        let state = match peek {
-            PeekState::Absent => "absent",
-            PeekState::Expired => "expired",
-            PeekState::Running => "running",
-            PeekState::Completed { .. } => "completed",
-            PeekState::Dead { .. } => "dead",
-            PeekState::Unknown { .. } => "unknown",
-        };
-        Self::json(to_json(&PeekJson { state, status: None, expires: None }))
+        Self::json(to_json(&PeekJson { status: None, expires: None, ..PeekJson::of(peek) }))
+    }
+
+    /// What the operator is told: as a peek, and `"cause"`, `"since"`, `"generation"`, `"tries"`, `"route"`.
+    pub fn look(look: &KeyLook) -> Self {
+        let peek = PeekJson::of(look.state);
+        let (since, route) = (look.since.map(date::rfc3339), &look.route);
+        let KeyLook { cause, generation, tries, .. } = look;
+        Self::json(to_json(&LookJson { peek, cause: *cause, since, generation: *generation, tries: *tries, route }))
     }
 
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
     pub fn peek(peek: PeekState) -> Self {
-        let (state, status, expires) = match peek {
-            PeekState::Absent => ("absent", None, None),
-            PeekState::Expired => ("expired", None, None),
-            PeekState::Running => ("running", None, None),
-            PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
-            PeekState::Dead { status, expires } => ("dead", status, Some(expires)),
-            PeekState::Unknown { status, expires } => ("unknown", status, expires),
-        };
-        Self::json(to_json(&PeekJson { state, status, expires: expires.map(date::rfc3339) }))
+        Self::json(to_json(&PeekJson::of(peek)))
     }
 }
 
@@ -149,6 +144,33 @@ struct PeekJson {
     status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires: Option<String>,
+}
+
+impl PeekJson {
+    fn of(peek: PeekState) -> Self {
+        let (state, status, expires) = match peek {
+            PeekState::Absent => ("absent", None, None),
+            PeekState::Expired => ("expired", None, None),
+            PeekState::Running => ("running", None, None),
+            PeekState::Completed { status, expires } => ("completed", Some(status), Some(expires)),
+            PeekState::Dead { status, expires } => ("dead", status, Some(expires)),
+            PeekState::Unknown { status, expires } => ("unknown", status, expires),
+        };
+        Self { state, status, expires: expires.map(date::rfc3339) }
+    }
+}
+
+#[derive(Serialize)]
+struct LookJson<'a> {
+    #[serde(flatten)]
+    peek: PeekJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    generation: u32,
+    tries: u32,
+    route: &'a str,
 }
 
 #[derive(Serialize)]

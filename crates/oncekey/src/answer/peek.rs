@@ -33,3 +33,20 @@ pub enum PeekState {
         expires: Option<Millis>,
     },
 }
+
+/// What the operator is told of a key: what a peek says, and what is behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyLook {
+    /// What a peek says.
+    pub state: PeekState,
+    /// Why its fate is unknown, or it is dead.
+    pub cause: Option<&'static str>,
+    /// Since when that is so.
+    pub since: Option<Millis>,
+    /// Counts the executions.
+    pub generation: u32,
+    /// How often the origin was turned to.
+    pub tries: u32,
+    /// The path of the route; empty where it is not known.
+    pub route: String,
+}

@@ -60,7 +60,7 @@ use crate::{
     key::seal::SealKeys,
     policy::Unanswered,
     stored::{
-        attempt::Attempt,
+        attempt::{Attempt, Terms},
         frame::Unreadable,
         record::{
             Cause, Claim, DeathCause, Delivery, DeliveryFate, DeliveryStage, FoundRecord, KeptReply, Owner, Record,
@@ -162,7 +162,15 @@ pub fn decide_accept<'r>(
     };
     AcceptDecision::Store(Record::Accepted(Delivery {
         claim,
-        attempt: Attempt { callers: None, basis: None, age: None, seal: SealKeys::default(), ..attempt.clone() },
+        // What the claim remembers is not kept twice.
+        attempt: Attempt {
+            callers: None,
+            basis: None,
+            age: None,
+            seal: SealKeys::default(),
+            terms: Terms { route: String::new(), ..attempt.terms.clone() },
+            ..attempt.clone()
+        },
         until: later_by(now, attempt.terms.retention),
         tries: 0,
         refusals: 0,
@@ -259,13 +267,13 @@ pub fn next_alarm(record: &Record, now: Millis) -> Millis {
 }
 
 /// The line of the operator's log for what was stored, where a person has to look at it.
-pub fn line_of_end(record: &Record) -> Option<String> {
+pub fn line_of_end(record: &Record, now: Millis) -> Option<String> {
     let Record::Accepted(Delivery { attempt, stage, .. }) = record else {
         return None;
     };
     match stage {
-        DeliveryStage::Dead { status, .. } => Some(log_line("dead", Some(&attempt.scoped_key), *status)),
-        DeliveryStage::Unknown { status, .. } => Some(log_line("unknown", Some(&attempt.scoped_key), *status)),
+        DeliveryStage::Dead { status, .. } => Some(log_line("dead", now, Some(&attempt.scoped_key), *status)),
+        DeliveryStage::Unknown { status, .. } => Some(log_line("unknown", now, Some(&attempt.scoped_key), *status)),
         DeliveryStage::Waiting { .. } | DeliveryStage::Running | DeliveryStage::Asking { .. } => None,
     }
 }

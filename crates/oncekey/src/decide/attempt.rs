@@ -338,6 +338,7 @@ pub(super) fn claimant_of(attempt: &Attempt) -> Claimant {
         callers: attempt.callers.clone(),
         basis: basis_of(attempt),
         key_time: attempt.age.map(|age| age.time),
+        route: attempt.terms.route.clone(),
         extensions: Vec::new(),
     }
 }

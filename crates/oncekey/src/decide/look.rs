@@ -1,15 +1,20 @@
 //! What is known of a key, and whether the operator may release it.
 
 use crate::{
-    answer::peek::PeekState,
+    answer::peek::{KeyLook, PeekState},
     decide::{age::is_expired, caller::is_other_caller},
     http::date::Millis,
     key::{age::KeyAge, caller::CallerDigest},
     stored::{
         frame::Unreadable,
-        record::{DeliveryFate, FoundRecord, Owner, Record, fate_of_delivery, is_live},
+        record::{
+            Cause, DeathCause, DeliveryFate, DeliveryStage, FoundRecord, Owner, Record, fate_of_delivery, is_live,
+        },
     },
 };
+
+/// Nobody ran what was claimed to its end. When its owner died is not known, only when its lease ended at the latest.
+const OWNER_DIED: &str = "owner_died";
 
 /// What is known of a key, without changing it.
 ///
@@ -48,6 +53,53 @@ pub fn peek_key<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, age: Optio
         PeekState::Absent if age.is_some_and(|age| is_expired(age, now)) => PeekState::Expired,
         state => state,
     }
+}
+
+/// What the operator is told of a key, without changing it.
+pub fn look_at_key<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Millis) -> KeyLook {
+    let found = record.into();
+    let state = peek_record(found, owner, now);
+    let FoundRecord::Readable(record) = found else {
+        let cause = matches!(state, PeekState::Unknown { .. }).then_some("unreadable");
+        return KeyLook { state, cause, since: None, generation: 0, tries: 0, route: String::new() };
+    };
+    let claim = record.claim();
+    let remembered_since = |expires: Millis| Some(expires.saturating_sub(u64::from(claim.retention) * 1000));
+    let word = |cause: Cause| match cause {
+        Cause::Ambiguous => "ambiguous",
+        Cause::Unanswered => "unanswered",
+    };
+    let (cause, since) = match (record, state) {
+        (Record::Unknown { cause, expires, .. }, PeekState::Unknown { .. }) => {
+            (Some(word(*cause)), remembered_since(*expires))
+        }
+        (Record::Completed { expires, .. }, PeekState::Completed { .. }) => (None, remembered_since(*expires)),
+        (Record::Accepted(delivery), PeekState::Dead { expires, .. }) => {
+            let cause = match delivery.stage {
+                DeliveryStage::Dead { cause: DeathCause::Declined, .. } => "declined",
+                DeliveryStage::Dead { cause: DeathCause::Exhausted, .. }
+                | DeliveryStage::Waiting { .. }
+                | DeliveryStage::Running
+                | DeliveryStage::Asking { .. }
+                | DeliveryStage::Unknown { .. } => "exhausted",
+            };
+            (Some(cause), remembered_since(expires))
+        }
+        (Record::Accepted(delivery), PeekState::Unknown { expires, .. }) => match delivery.stage {
+            DeliveryStage::Unknown { cause, .. } => (Some(word(cause)), expires.and_then(remembered_since)),
+            DeliveryStage::Waiting { .. }
+            | DeliveryStage::Running
+            | DeliveryStage::Asking { .. }
+            | DeliveryStage::Dead { .. } => (Some(OWNER_DIED), Some(claim.lease_until.min(now))),
+        },
+        (Record::Claimed(_), PeekState::Unknown { .. }) => (Some(OWNER_DIED), Some(claim.lease_until.min(now))),
+        _ => (None, None),
+    };
+    let tries = match record {
+        Record::Accepted(delivery) => delivery.tries,
+        Record::Claimed(_) | Record::Completed { .. } | Record::Unknown { .. } => claim.generation,
+    };
+    KeyLook { state, cause, since, generation: claim.generation, tries, route: claim.claimant.route.clone() }
 }
 
 /// Whether a peek comes from another caller than the one whose key it is: that one is told the state alone. `callers`:

@@ -4,10 +4,12 @@ use crate::{
     answer::{
         class::{StatusClass, classify},
         head::ReplyHead,
+        log::log_line,
         refusal::Refusal,
         word::StatusWord,
     },
     http::date::Millis,
+    key::scoped::ScopedKey,
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::Terms,
@@ -118,6 +120,14 @@ fn outcome_without_answer(status: Option<u16>, terms: &Terms) -> EffectOutcome {
             refusal: Refusal::OutcomeUnknown { status },
             then: RecordChange::Hold { cause: Cause::Unanswered, status },
         },
+    }
+}
+
+/// The line of the operator's log for what was stored of a request that somebody waited for, where its fate is unknown.
+pub fn line_of_fate(record: &Record, key: &ScopedKey, now: Millis) -> Option<String> {
+    match record {
+        Record::Unknown { status, .. } => Some(log_line("unknown", now, Some(key), *status)),
+        Record::Claimed(_) | Record::Completed { .. } | Record::Accepted(_) => None,
     }
 }
 

@@ -43,6 +43,10 @@ fn check_value(at: &LocatedValue, kind: ValueKind) -> Result<(), InvalidPolicy> 
             }
             _ => at.refuse(PolicyFault::OutOfBounds { least, most }),
         },
+        ValueKind::Share => {
+            let is_share = matches!(at.value, PolicyValue::Whole(0 | 1) | PolicyValue::Share(_));
+            at.refuse_unless(is_share, "a number from 0 to 1, such as 0.01")
+        }
         ValueKind::Word(words) => {
             at.refuse_unless(matches!(at.value, PolicyValue::Text(_)), "a string")?;
             check_word(at, words, None)

@@ -37,6 +37,8 @@ pub enum ValueKind {
         /// The most.
         most: u32,
     },
+    /// A number from 0 to 1, both included: a share of all.
+    Share,
     /// One of these words.
     Word(&'static [&'static str]),
     /// One of these words, or an object.

@@ -103,6 +103,14 @@ const POLICY: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "log",
+        kind: ValueKind::Share,
+        preset: Some(Preset::Number(0)),
+        about: "share of the ordinary attempts with a key that get a line in the log, from 0 to 1; what is out of the \
+                ordinary always does",
+        ..ROW
+    },
+    MemberRow {
         name: "limits",
         kind: ValueKind::Object(ObjectShape::Limits),
         preset: Some(Preset::Object),

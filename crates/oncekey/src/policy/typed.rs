@@ -30,6 +30,7 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         anonymous: Anonymous::of_word(policy.at("anonymous").text()),
         cors: read_texts(policy.at("cors")),
         origin_key: OriginKey::of_word(policy.at("origin_key").text()),
+        log: read_share(policy.at("log")),
         limits: Limits {
             anonymous: policy.at("limits").member("anonymous").map(read_limit),
             identified: policy.at("limits").member("identified").map(read_limit),
@@ -53,10 +54,30 @@ pub(super) fn show_policy_member(policy: &Policy, name: &str) -> Option<PolicyVa
         "anonymous" => policy.anonymous.word().into(),
         "cors" => show_texts(&policy.cors),
         "origin_key" => policy.origin_key.word().into(),
+        "log" => show_share(policy.log),
         "seal" => PolicyValue::Flag(policy.seal),
         "routes" => PolicyValue::List(policy.routes.iter().map(show_route).collect()),
         _ => return None,
     })
+}
+
+/// Millionths of all.
+const ALL: u32 = 1_000_000;
+
+fn read_share(value: &PolicyValue) -> u32 {
+    match value {
+        PolicyValue::Share(millionths) => *millionths,
+        PolicyValue::Whole(1) => ALL,
+        _ => 0,
+    }
+}
+
+fn show_share(millionths: u32) -> PolicyValue {
+    match millionths {
+        0 => PolicyValue::Whole(0),
+        ALL => PolicyValue::Whole(1),
+        millionths => PolicyValue::Share(millionths),
+    }
 }
 
 fn read_route(route: &PolicyValue) -> Route {

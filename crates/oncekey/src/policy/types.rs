@@ -48,6 +48,8 @@ pub struct Policy {
     pub cors: Vec<String>,
     /// In which form the origin gets the key.
     pub origin_key: OriginKey,
+    /// Millionths of the ordinary attempts with a key that get a line in the log.
+    pub log: u32,
     /// How many new keys a caller may have.
     pub limits: Limits,
     /// Whether heads and contents are stored encrypted.

@@ -8,6 +8,7 @@ use crate::{
         pointer::step,
         select::NotJson,
         tokens::{Token, Tokens},
+        write::RawJson,
     },
     policy::invalid::{InvalidPolicy, PolicyFault},
 };
@@ -19,6 +20,8 @@ pub(super) enum PolicyValue {
     Flag(bool),
     /// A number that is written as a whole one, without sign, fraction and exponent.
     Whole(u64),
+    /// A number between 0 and 1, in millionths; what it has beyond six digits is cut.
+    Share(u32),
     /// Any other number: no member of a policy may be one.
     OtherNumber,
     Text(String),
@@ -71,6 +74,9 @@ impl Serialize for PolicyValue {
             PolicyValue::Null | PolicyValue::OtherNumber => serializer.serialize_unit(),
             PolicyValue::Flag(value) => serializer.serialize_bool(*value),
             PolicyValue::Whole(number) => serializer.serialize_u64(*number),
+            PolicyValue::Share(millionths) => {
+                RawJson(format!("0.{millionths:06}").trim_end_matches('0')).serialize(serializer)
+            }
             PolicyValue::Text(text) => serializer.serialize_str(text),
             PolicyValue::List(elements) => serializer.collect_seq(elements),
             PolicyValue::Object(members) => {
@@ -136,7 +142,7 @@ pub(super) fn read_value(json: &str) -> Result<PolicyValue, InvalidPolicy> {
                 Some(text) => PolicyValue::Text(text.into_owned()),
                 None => return not_json(json, text.start()),
             },
-            Token::Number(number) => number.parse().map_or(PolicyValue::OtherNumber, PolicyValue::Whole),
+            Token::Number(number) => number.parse().map_or_else(|_| read_share(number), PolicyValue::Whole),
             Token::Bool(value) => PolicyValue::Flag(value),
             Token::Null => PolicyValue::Null,
         };
@@ -151,6 +157,13 @@ pub(super) fn read_value(json: &str) -> Result<PolicyValue, InvalidPolicy> {
             }
         }
     }
+}
+
+/// Reads a number that is not whole.
+fn read_share(number: &str) -> PolicyValue {
+    let digits = number.strip_prefix("0.").filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()));
+    let millionths = digits.map(|digits| digits.chars().chain(std::iter::repeat('0')).take(6).collect::<String>());
+    millionths.and_then(|digits| digits.parse().ok()).map_or(PolicyValue::OtherNumber, PolicyValue::Share)
 }
 
 impl OpenPart {

@@ -58,6 +58,8 @@ pub struct Terms {
     pub max_stored: u64,
     /// What of an answer is not stored. It is no part of the attempt's text.
     pub storing: Storing,
+    /// The path of the route, as the policy writes it. It is no part of the attempt's text, and is stored with the claim.
+    pub route: String,
 }
 
 impl Terms {
@@ -72,6 +74,7 @@ impl Terms {
             wait: route.wait,
             retention: route.retention,
             max_stored: policy.max_stored,
+            route: route.path.as_str().to_owned(),
             storing: Storing { redact: route.redact.clone(), forget: route.no_store == NoStore::Forget },
         }
     }
@@ -87,6 +90,7 @@ impl Terms {
             lease: queue.lease,
             // The lease ends first, so that its end is heard.
             patience: queue.lease.saturating_add(1),
+            route: queue.path.clone(),
             retention: queue.retention,
             ..Self::of(policy, &route)
         }
@@ -242,6 +246,7 @@ impl Attempt {
                 retention: words.next()?.parse().ok()?,
                 max_stored: words.next()?.parse().ok()?,
                 storing: Storing::default(),
+                route: String::new(),
             },
             header: unescape(words.next()?)?,
             callers: None,

@@ -20,6 +20,7 @@
 //! |---|---|---|---|
 //! | 1 | a record that is dead | yes | it is of unknown fate: one byte, 0 ambiguous, 1 unanswered |
 //! | 2 | an accepted request's record, an outbox's entry | no | what of the answer is not stored: a [text](crate::stored::storing) |
+//! | 3 | a record | no | the path of the route, UTF-8 |
 
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,9 @@ pub(crate) const UNKNOWN_DELIVERY: u32 = 1;
 
 /// The tag of what of an answer is not stored.
 pub(crate) const STORING: u32 = 2;
+
+/// The tag of the path of a record's route.
+pub(crate) const ROUTE: u32 = 3;
 
 /// `expires` of a form that is never given back by time alone.
 pub const NEVER: Millis = Millis::MAX;

@@ -67,6 +67,8 @@ pub struct Claimant {
     pub basis: Option<Box<FingerprintBasis>>,
     /// The time that the key itself tells (RFC 9562 §5.7), where the route said how old a key may be.
     pub key_time: Option<Millis>,
+    /// The path of the route, as the policy wrote it; empty where an earlier build did not remember it.
+    pub route: String,
     /// What a newer build added.
     pub extensions: Vec<Extension>,
 }

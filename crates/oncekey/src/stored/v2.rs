@@ -16,7 +16,7 @@ use crate::{
     stored::{
         attempt::{Attempt, Terms},
         entity::Entity,
-        frame::{Extension, STORING, UNKNOWN_DELIVERY},
+        frame::{Extension, ROUTE, STORING, UNKNOWN_DELIVERY},
         outbox::OutboxEntry,
         record::{
             Cause, Claim, Claimant, DeathCause, Delivery, DeliveryStage, FingerprintBasis, KeptReply, Record, Seal,
@@ -193,14 +193,20 @@ pub(crate) struct OutboxBody<'f> {
     request: RequestBody<'f>,
 }
 
-/// The extensions of a record's form: those of its claimant, what of the answer of an accepted request is not stored, and
-/// that of a fate for which version 2 has no stage.
+/// The extensions of a record's form: those of its claimant, its route, what of the answer of an accepted request is not
+/// stored, and that of a fate for which version 2 has no stage.
 pub(crate) fn extensions_of(record: &Record) -> Cow<'_, [Extension]> {
-    let extensions = &record.claim().claimant.extensions;
+    let Claimant { extensions, route, .. } = &record.claim().claimant;
+    let said = (!route.is_empty()).then(|| Extension { tag: ROUTE, is_needed: false, bytes: route.clone().into() });
     let Record::Accepted(Delivery { attempt, stage, .. }) = record else {
-        return Cow::Borrowed(extensions);
+        return match said {
+            None => Cow::Borrowed(extensions),
+            Some(said) => Cow::Owned([extensions.as_slice(), &[said]].concat()),
+        };
     };
-    let mut extensions = [extensions.as_slice(), &storing_extension(attempt)].concat();
+    let mut extensions = extensions.clone();
+    extensions.extend(said);
+    extensions.extend(storing_extension(attempt));
     if let DeliveryStage::Unknown { cause, .. } = stage {
         let bytes = vec![u8::from(*cause == Cause::Unanswered)];
         extensions.push(Extension { tag: UNKNOWN_DELIVERY, is_needed: true, bytes });
@@ -216,12 +222,18 @@ pub(crate) fn storing_extension(attempt: &Attempt) -> Vec<Extension> {
     said.into_iter().collect()
 }
 
+/// Takes the text of the extension of that tag out of the others: empty where there is none; `None` where it is no text.
+fn take_text(extensions: &mut Vec<Extension>, tag: u32) -> Option<String> {
+    match extensions.iter().position(|extension| extension.tag == tag && !extension.is_needed) {
+        None => Some(String::new()),
+        Some(at) => String::from_utf8(extensions.remove(at).bytes).ok(),
+    }
+}
+
 /// Takes what such an extension says out of the others.
 pub(crate) fn take_storing(extensions: &mut Vec<Extension>) -> Option<Storing> {
-    let Some(at) = extensions.iter().position(|extension| extension.tag == STORING) else {
-        return Some(Storing::default());
-    };
-    String::from_utf8(extensions.remove(at).bytes).ok()?.parse().ok()
+    let text = take_text(extensions, STORING)?;
+    if text.is_empty() { Some(Storing::default()) } else { text.parse().ok() }
 }
 
 impl<'f> From<&'f Record> for RecordBody<'f> {
@@ -259,7 +271,8 @@ impl RecordBody<'_> {
             StateBody::Accepted(_) => take_storing(&mut extensions)?,
             StateBody::Claimed | StateBody::Completed(_) | StateBody::Unknown { .. } => Storing::default(),
         };
-        let claim = self.claim.claim(extensions)?;
+        let route = take_text(&mut extensions, ROUTE)?;
+        let claim = self.claim.claim(route, extensions)?;
         Some(match &self.state {
             StateBody::Claimed => Record::Claimed(claim),
             StateBody::Completed(reply) => Record::Completed { claim, expires, kept: reply.reply() },
@@ -290,7 +303,7 @@ impl RecordBody<'_> {
 
 impl<'f> From<&'f Claim> for ClaimBody<'f> {
     fn from(claim: &'f Claim) -> Self {
-        let Claimant { callers, basis, key_time, extensions: _ } = &claim.claimant;
+        let Claimant { callers, basis, key_time, route: _, extensions: _ } = &claim.claimant;
         Self {
             generation: claim.generation,
             fingerprint: claim.fingerprint.as_str(),
@@ -309,7 +322,7 @@ impl<'f> From<&'f Claim> for ClaimBody<'f> {
 }
 
 impl ClaimBody<'_> {
-    fn claim(&self, extensions: Vec<Extension>) -> Option<Claim> {
+    fn claim(&self, route: String, extensions: Vec<Extension>) -> Option<Claim> {
         let digest = |digest: &&[u8]| CallerDigest(digest.to_vec());
         Some(Claim {
             generation: self.generation,
@@ -327,6 +340,7 @@ impl ClaimBody<'_> {
                     })
                 }),
                 key_time: self.key_time,
+                route,
                 extensions,
             },
         })
@@ -478,6 +492,7 @@ impl AttemptBody<'_> {
                 retention: self.retention,
                 max_stored: self.max_stored,
                 storing: Storing::default(),
+                route: String::new(),
             },
             header: self.header.to_owned(),
             callers: None,

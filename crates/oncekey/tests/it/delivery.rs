@@ -423,10 +423,11 @@ fn only_what_was_accepted_is_delivered_again() {
 
 #[test]
 fn the_operator_is_told_of_an_end_without_an_answer() {
-    let line = |stage| line_of_end(&Record::Accepted(delivery(stage, "hold")));
+    let line = |stage| line_of_end(&Record::Accepted(delivery(stage, "hold")), 0);
     for (_, stage) in ended(NOW + 1) {
         let what = if matches!(stage, DeliveryStage::Dead { .. }) { "dead" } else { "unknown" };
-        let told = format!("{{\"oncekey\":\"{what}\",\"key\":\"{SCOPED}\",\"status\":404}}");
+        let time = "1970-01-01T00:00:00Z";
+        let told = format!("{{\"oncekey\":\"{what}\",\"time\":\"{time}\",\"key\":\"{SCOPED}\",\"status\":404}}");
         assert_eq!(line(stage), Some(told));
     }
     for stage in [DeliveryStage::Waiting { at: 1 }, DeliveryStage::Running, DeliveryStage::Asking { at: 1 }] {
@@ -444,7 +445,9 @@ fn a_free_key_is_taken() {
         };
         assert_eq!(queued.stage, DeliveryStage::Waiting { at: NOW });
         assert_eq!((queued.until, queued.tries, queued.claim.generation), (NOW + 100_000, 0, generation));
-        assert_eq!(queued.attempt, attempt(SAME, "rerun"));
+        let mut stored = attempt(SAME, "rerun");
+        stored.terms.route.clear();
+        assert_eq!((&queued.attempt, queued.claim.claimant.route.as_str()), (&stored, "/*"));
         words(decide_delivery(Some(&Record::Accepted(Delivery { tries: 2, until: UNTIL, ..queued })), owner, NOW))
     };
     assert_eq!(taken(None, GONE, 0), "deliver 1 until 10000");

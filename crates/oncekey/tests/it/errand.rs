@@ -47,6 +47,7 @@ fn attempt() -> Attempt {
             retention: 86_400,
             max_stored: 4_194_304,
             storing: Storing::default(),
+            route: String::new(),
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
@@ -164,6 +165,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
             retention,
             max_stored,
             storing: Storing::default(),
+            route: String::new(),
         },
     )
 }

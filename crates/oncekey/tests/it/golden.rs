@@ -50,6 +50,7 @@ fn known_claimant() -> Claimant {
             sent: vec![0x5e; 32],
         })),
         key_time: Some(1_767_225_600_456),
+        route: String::new(),
         extensions: vec![extension(false)],
     }
 }
@@ -88,6 +89,7 @@ fn attempt(unanswered: Unanswered) -> Attempt {
             retention: 86_400,
             max_stored: 4_194_304,
             storing: Storing::default(),
+            route: String::new(),
         },
         header: "Idempotency-Key".to_owned(),
         callers: None,
@@ -232,6 +234,10 @@ fn records_of_version_2() {
         attempt.terms.storing = storing();
     }
     check_record(&golden!("record-v2-accepted-storing"), &ambiguous);
+    if let Record::Accepted(Delivery { claim, .. }) = &mut ambiguous {
+        claim.claimant.route = "/payments/*".to_owned();
+    }
+    check_record(&golden!("record-v2-accepted-route"), &ambiguous);
 }
 
 #[test]
@@ -368,10 +374,12 @@ fn some_claimant() -> impl Strategy<Value = Claimant> {
     let texts = || vec(any::<String>(), 0..3);
     let basis = (texts(), texts(), any::<String>(), some_digest())
         .prop_map(|(ignore, headers, field, sent)| Box::new(FingerprintBasis { ignore, headers, field, sent }));
-    let extension = (any::<u32>(), some_digest()).prop_map(|(tag, bytes)| Extension { tag, is_needed: false, bytes });
+    // The first tags are known.
+    let extension = (4_u32.., some_digest()).prop_map(|(tag, bytes)| Extension { tag, is_needed: false, bytes });
     let callers = vec(some_digest().prop_map(CallerDigest), 0..3);
-    (option::of(callers), option::of(basis), option::of(any::<u64>()), vec(extension, 0..3))
-        .prop_map(|(callers, basis, key_time, extensions)| Claimant { callers, basis, key_time, extensions })
+    (option::of(callers), option::of(basis), option::of(any::<u64>()), any::<String>(), vec(extension, 0..3)).prop_map(
+        |(callers, basis, key_time, route, extensions)| Claimant { callers, basis, key_time, route, extensions },
+    )
 }
 
 fn some_claim() -> impl Strategy<Value = Claim> {

@@ -27,6 +27,7 @@ mod golden;
 mod intent;
 mod item;
 mod keys;
+mod look;
 mod machine;
 mod model;
 mod outbox;

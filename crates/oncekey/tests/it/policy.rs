@@ -66,6 +66,7 @@ fn the_published_default() {
         "bind": "inside",
         "anonymous": "uuid",
         "origin_key": "scoped",
+        "log": 0,
         "seal": false,
         "routes": [{
             "path": "/*",

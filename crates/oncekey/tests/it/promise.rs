@@ -556,6 +556,7 @@ fn some_terms() -> impl Strategy<Value = Terms> {
             retention,
             max_stored: 1,
             storing: Storing::default(),
+            route: String::new(),
         },
     )
 }

@@ -69,13 +69,15 @@ fn claim() -> Claim {
                 sent: vec![2; 8],
             })),
             key_time: Some(NOW - 5),
+            route: "/a/*".to_owned(),
             extensions: vec![Extension { tag: 9, is_needed: false, bytes: vec![3] }],
         },
     }
 }
 
 fn delivery(stage: DeliveryStage, unanswered: Unanswered) -> Delivery {
-    let attempt = Attempt { callers: None, ..attempt(SAME, unanswered) };
+    let mut attempt = Attempt { callers: None, ..attempt(SAME, unanswered) };
+    attempt.terms.route.clear();
     Delivery { claim: claim(), attempt, until: NOW + 50_000, tries: 2, refusals: 3, stage }
 }
 
@@ -135,7 +137,8 @@ fn after_that_it_counts_for_nothing() {
         let found = FoundRecord::Unreadable(Unreadable { expires: Some(expires) });
         let attempt = attempt(SAME, Unanswered::Hold);
         let Decision::Execute(begun) = decide(found, GONE, &attempt, false, NOW) else { panic!("{expires}") };
-        let claimant = Claimant { callers: attempt.callers.clone(), ..Claimant::default() };
+        let route = "/*".to_owned();
+        let claimant = Claimant { callers: attempt.callers.clone(), route, ..Claimant::default() };
         assert_eq!((begun.generation, begun.claimant), (GONE.latest + 1, claimant));
         assert!(matches!(decide_accept(found, GONE, &attempt, NOW), AcceptDecision::Store(_)), "{expires}");
         assert_eq!(peek_record(found, GONE, NOW), PeekState::Absent);

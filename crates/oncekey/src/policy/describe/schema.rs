@@ -102,6 +102,9 @@ fn value_schema(kind: ValueKind) -> Keywords {
                 ("maximum", PolicyValue::Whole(most.into())),
             ]
         }
+        ValueKind::Share => {
+            vec![typed("number"), ("minimum", PolicyValue::Whole(0)), ("maximum", PolicyValue::Whole(1))]
+        }
         ValueKind::Word(words) => vec![("enum", texts(words))],
         ValueKind::WordOr { words, object: shape, .. } => {
             let choices = [vec![("enum", texts(words))], reference(shape)];

@@ -96,7 +96,7 @@ fn doc(row: &MemberRow) -> String {
 fn value_type(kind: ValueKind) -> String {
     match kind {
         ValueKind::Flag => "boolean".to_owned(),
-        ValueKind::Number { .. } => "number".to_owned(),
+        ValueKind::Number { .. } | ValueKind::Share => "number".to_owned(),
         ValueKind::Word(words) => quoted(words),
         ValueKind::WordOr { words, object, .. } => [&quoted(words), " | ", object.type_name()].concat(),
         ValueKind::Text(syntax) => text_type(syntax).to_owned(),

@@ -63,6 +63,7 @@ pub fn some_terms() -> impl Strategy<Value = Terms> {
             retention,
             max_stored: 1,
             storing: Storing::default(),
+            route: String::new(),
         }
     })
 }

@@ -45,6 +45,7 @@ fn samples(kind: ValueKind) -> ([Value; 2], Vec<Value>) {
             let below = least.checked_sub(1).map_or(json!(-1), |below| json!(below));
             ([json!(least), json!(most)], vec![below, json!(most + 1), json!("1"), json!(1.5)])
         }
+        ValueKind::Share => ([json!(1), json!(0.25)], vec![json!(1.5), json!(-1), json!("0.5")]),
         ValueKind::Word(words) => ([json!(words[0]), json!(words[1])], vec![json!(""), json!("no word")]),
         ValueKind::WordOr { words, object, .. } => ([json!(words[0]), least(object).into()], vec![json!("no word")]),
         ValueKind::Text(syntax) => {
