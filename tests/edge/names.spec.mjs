@@ -19,7 +19,7 @@ describe("names under a secret", { concurrency: true }, () => {
     const [key, uuid] = [`order-${randomUUID()}`, randomUUID()];
     /** @type {string[][]} */
     const seen = [];
-    for (const env of [{}, { ONCEKEY_NAMES: SECRETS[0] }, { ONCEKEY_NAMES: SECRETS[1] }]) {
+    for (const env of /** @type {Record<string, string>[]} */ ([{}, ...SECRETS.map((secret) => ({ ONCEKEY_NAMES: secret }))])) {
       const world = await World.start({ routes: ROUTES }, { ONCEKEY_ADMIN: ADMIN, ...env });
       const names = [];
       for (const sent of [key, uuid]) {
@@ -57,8 +57,9 @@ describe("names under a secret", { concurrency: true }, () => {
     const gate = new Gate(origin.url, {}, { ONCEKEY_NAMES: "short" });
     gate.port = await freePort();
     gate.launch();
-    const asked = () => send(gate.port, { path: "/job", lines: [] });
-    const answer = await until(() => asked().catch(() => undefined), "it answers");
+    const ask = () => send(gate.port, { path: "/job", lines: [] });
+    await until(() => ask().then(() => true, () => false), "it answers");
+    const answer = await ask();
     assert.deepEqual([answer.status, answer.json.code], [500, "gate_misconfigured"]);
     assert.match(answer.text, /ONCEKEY_NAMES/);
     await gate.end();
