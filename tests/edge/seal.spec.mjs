@@ -249,7 +249,7 @@ describe("who does not open it", { concurrency: false }, () => {
   });
 
   test("no secret, or a short one: misconfigured, and nothing is forwarded", async () => {
-    for (const secret of [{}, { ONCEKEY_SEAL: "short" }]) {
+    for (const secret of /** @type {Record<string, string>[]} */ ([{}, { ONCEKEY_SEAL: "short" }])) {
       const origin = await startOrigin();
       const gate = new Gate(origin.url, POLICY, { ...secret });
       gate.port = await freePort();

@@ -67,6 +67,9 @@ describe("the policy document", () => {
       retention: 86_400,
       ignore: [],
       headers: ["content-range", "if-match", "soapaction", "upload-offset", "x-amz-target", "x-http-method-override"],
+      keys: "any",
+      no_store: "keep",
+      redact: [],
       mode: "proxy",
     });
     assert.equal(policy.routes.length, 5);

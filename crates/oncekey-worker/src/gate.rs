@@ -7,7 +7,12 @@ use oncekey::{
         log::{fault_line, log_line},
         refusal::Refusal,
     },
-    key::seal::{SealKey, SealMaterial},
+    http::{fields::Fields, target::UrlParts},
+    key::{
+        caller::InvalidCaller,
+        scope::{NameSecret, Scope},
+        seal::{SealKey, SealMaterial},
+    },
     policy::{InvalidPolicy, LimitQuestion, Policy},
 };
 use wasm_bindgen::JsValue;
@@ -28,6 +33,8 @@ use crate::{
 pub struct Gate {
     pub policy: Rc<Policy>,
     pub origin: Option<Origin>,
+    /// Hides callers in the names of their keys.
+    names: Option<NameSecret>,
     /// The secrets under which something may be sealed; the first seals.
     pub seal_secrets: Vec<Vec<u8>>,
     keys: Option<Namespace>,
@@ -139,7 +146,17 @@ impl Gate {
                 "The policy says \"seal\": ONCEKEY_SEAL has to be a secret of at least 32 bytes.",
             ));
         }
-        Ok(Self { policy, origin, seal_secrets, keys, machines, env: env.clone() })
+        let names = bindings::text_binding(env, "ONCEKEY_NAMES");
+        if names.as_ref().is_some_and(|secret| secret.len() < SHORTEST_SECRET) {
+            return Err(misconfigured("ONCEKEY_NAMES has to be a secret of at least 32 bytes."));
+        }
+        let names = names.map(|secret| NameSecret::new(secret.as_bytes()));
+        Ok(Self { policy, origin, names, seal_secrets, keys, machines, env: env.clone() })
+    }
+
+    /// The scope of a request that has a key.
+    pub fn caller_scope(&self, parts: &UrlParts<'_>, fields: &Fields) -> Result<Scope, InvalidCaller> {
+        Ok(self.policy.caller_scope(parts, fields)?.hidden(self.names.clone()))
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.

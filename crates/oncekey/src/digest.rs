@@ -54,8 +54,24 @@ impl LengthPrefixedDigest {
     }
 }
 
+/// Bytes of a block of SHA-256.
+const BLOCK: usize = 64;
+
+/// HMAC-SHA-256 (RFC 2104).
+pub(crate) fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    let mut block = [0; BLOCK];
+    let hashed = Sha256::digest(key);
+    let key = if key.len() > BLOCK { hashed.as_slice() } else { key };
+    for (to, from) in block.iter_mut().zip(key) {
+        *to = *from;
+    }
+    let padded = |pad: u8| block.map(|byte| byte ^ pad);
+    let inner = Sha256::new().chain_update(padded(0x36)).chain_update(message).finalize();
+    Sha256::new().chain_update(padded(0x5c)).chain_update(inner).finalize().into()
+}
+
 /// Base64url without padding (RFC 4648 §5), by its letters' own rule: a table and a crate are larger than these lines.
-fn base64url(bytes: &[u8]) -> String {
+pub(crate) fn base64url(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 4 / 3 + 1);
     for three in bytes.chunks(3) {
         let mut bits = 0_u32;
@@ -118,4 +134,23 @@ pub(crate) fn is_digest(text: &str) -> bool {
 pub(crate) fn length_prefix(bytes: usize) -> [u8; 8] {
     // A usize has at most 64 bits on every target that Rust has.
     (bytes as u64).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hmac, to_hex};
+
+    fn check(key: &[u8], message: &[u8], expect: &str) {
+        assert_eq!(to_hex(&hmac(key, message)), expect);
+    }
+
+    /// RFC 4231 §4.2, §4.3, §4.7.
+    #[test]
+    fn known_macs() {
+        check(&[0x0b; 20], b"Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+        let expect = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843";
+        check(b"Jefe", b"what do ya want for nothing?", expect);
+        let expect = "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54";
+        check(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First", expect);
+    }
 }

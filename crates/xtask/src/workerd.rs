@@ -29,7 +29,7 @@ pub const OBJECTS: &str = "ONCEKEY_OBJECTS";
 /// set by the tests.
 pub const AROUND: &str = "ONCEKEY_AROUND";
 /// Secrets that the gate gets from the environment.
-const PASSED_ON: [&str; 2] = ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD"];
+const PASSED_ON: [&str; 3] = ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD", "ONCEKEY_NAMES"];
 /// Names a class that gets no `SQLite` storage: set by the tests.
 const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
 /// The objects' bindings, classes and keys.

@@ -46,7 +46,7 @@ pub async fn answer_batch(
     let (kind, coding) = (incoming.fields.get("content-type"), incoming.fields.get("content-encoding"));
     items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
-    let scope = policy.caller_scope(parts, &incoming.fields)?;
+    let scope = incoming.gate.caller_scope(parts, &incoming.fields)?;
     incoming.check_exact(|_| true)?;
     let limit = policy.limit_question(&scope, &incoming.fields);
     let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);

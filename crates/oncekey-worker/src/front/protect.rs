@@ -69,7 +69,7 @@ impl Incoming<'_> {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
         let age = route.age_of(&key)?;
-        let scope = policy.caller_scope(parts, &self.fields)?;
+        let scope = self.gate.caller_scope(parts, &self.fields)?;
         let is_kept = route.mode == Mode::Accept;
         self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
         let scoped_key = ScopedKey::derive(&scope, &key)?;

@@ -127,7 +127,7 @@ fn answer_peek_preflight(incoming: &Incoming<'_>) -> Result<Response, Stop> {
 /// What became of a key, for the caller who sent it.
 async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
     let key = if name.starts_with('"') { Key::from_header(name) } else { Key::from_content(name) }?;
-    let scope = incoming.gate.policy.caller_scope(parts, &incoming.fields)?;
+    let scope = incoming.gate.caller_scope(parts, &incoming.fields)?;
     let scoped_key = ScopedKey::derive(&scope, &key)?;
     let wait = parts
         .query

@@ -1,7 +1,9 @@
 //! Whose key it is: the scope that makes the same key of two callers different.
 
+use std::{fmt, rc::Rc};
+
 use crate::{
-    digest::LengthPrefixedDigest,
+    digest::{LengthPrefixedDigest, hmac},
     key::{
         Key,
         caller::{CallerAttribute, CallerDigest},
@@ -24,13 +26,38 @@ pub struct Scope {
     attributes: Vec<CallerAttribute>,
     /// Whether each caller has a space of its own for random UUIDs too.
     is_apart: bool,
+    /// Hides the caller that is a part of a name.
+    pub(super) names: Option<NameSecret>,
+}
+
+/// The secret under which a caller is hidden in the names of its keys. Without one whoever sees a scoped key and knows the
+/// client's can try out weak credentials.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NameSecret(Rc<[u8]>);
+
+impl NameSecret {
+    /// Takes any secret.
+    pub fn new(secret: &[u8]) -> NameSecret {
+        NameSecret(secret.into())
+    }
+
+    pub(super) fn hide(&self, name: &[u8]) -> [u8; 32] {
+        hmac(&self.0, name)
+    }
+}
+
+/// Nothing of it belongs in a log.
+impl fmt::Debug for NameSecret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NameSecret")
+    }
 }
 
 impl Scope {
     /// The scope of an anonymous caller of `host`, which is compared without regard to case (RFC 9110 §4.2.3); for what
     /// else is left out of account see [`compared_host`](crate::key::caller::compared_host).
     pub fn new(host: &str) -> Scope {
-        Scope { host: host.to_ascii_lowercase(), attributes: Vec::new(), is_apart: false }
+        Scope { host: host.to_ascii_lowercase(), attributes: Vec::new(), is_apart: false, names: None }
     }
 
     /// A space for keys that no client sends, under names that are always the same.
@@ -40,7 +67,13 @@ impl Scope {
             value: String::from(*value),
             is_proof: true,
         };
-        Scope { host: String::new(), attributes: names.iter().map(attribute).collect(), is_apart: true }
+        Scope { host: String::new(), attributes: names.iter().map(attribute).collect(), is_apart: true, names: None }
+    }
+
+    /// The same with names that are hidden under a secret.
+    #[must_use]
+    pub fn hidden(self, names: Option<NameSecret>) -> Scope {
+        Scope { names, ..self }
     }
 
     /// The same with a space of its own for each caller, whatever the key.
@@ -77,7 +110,7 @@ impl Scope {
 
     /// Whether a key names an object for this caller alone. Nobody guesses a random UUID, so that it names one for
     /// everybody, which remembers whose it is: credentials that change between two attempts make no second effect.
-    fn has_own_space(&self, key: &Key) -> bool {
+    pub(super) fn has_own_space(&self, key: &Key) -> bool {
         self.is_apart || !key.is_random()
     }
 

@@ -5,7 +5,7 @@ use std::{error::Error, fmt, str::FromStr};
 use uuid::{Builder, fmt::Hyphenated};
 
 use crate::{
-    digest::{LengthPrefixedDigest, is_digest},
+    digest::{LengthPrefixedDigest, base64url, is_digest},
     key::{InvalidKey, Key, quote_key, scope::Scope},
 };
 
@@ -19,7 +19,7 @@ impl ScopedKey {
     ///
     /// A random UUID names the object with the host alone, unless callers are kept apart: the object remembers its
     /// [callers](Scope::callers). Any other key may be guessed, so it names one for its caller alone, and needs a caller
-    /// of whom an attribute proves who it is.
+    /// of whom an attribute proves who it is. There the name is hidden under a secret, where the scope has one.
     ///
     /// ```
     /// use oncekey::key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey};
@@ -41,7 +41,12 @@ impl ScopedKey {
         }
         let mut digest = LengthPrefixedDigest::new("oncekey scoped key 1");
         scope.write_name(key, &mut digest);
-        Ok(ScopedKey(digest.finish()))
+        let name = digest.finish_bytes();
+        let name = match &scope.names {
+            Some(secret) if scope.has_own_space(key) => secret.hide(&name),
+            Some(_) | None => name,
+        };
+        Ok(ScopedKey(base64url(&name)))
     }
 
     /// Names the object that is asked whether any answers. No caller's key becomes it.

@@ -8,7 +8,11 @@ use oncekey::{
         outcome::{RecordChange, Settlement, settle_attempt},
     },
     errand::Errand,
-    key::{Key, scope::Scope, scoped::ScopedKey},
+    key::{
+        Key,
+        scope::{NameSecret, Scope},
+        scoped::ScopedKey,
+    },
     policy::Policy,
     stored::{
         attempt::{Attempt, Terms},
@@ -122,4 +126,22 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_secret_hides_the_caller_in_a_name_and_nothing_else() {
+    let mut scope = Scope::new("shop.example");
+    scope.add("header:authorization", "Basic YTpi");
+    let hidden = |secret: &str| scope.clone().hidden(Some(NameSecret::new(secret.as_bytes())));
+    let name = |scope: &Scope, key: &str| ScopedKey::derive(scope, &Key::from_header(key).unwrap()).unwrap();
+    let natural = name(&scope, "order-1042");
+    assert_ne!(name(&hidden("one"), "order-1042"), natural);
+    assert_eq!(name(&hidden("one"), "order-1042"), name(&hidden("one"), "order-1042"));
+    assert_ne!(name(&hidden("one"), "order-1042"), name(&hidden("two"), "order-1042"));
+    assert_ne!(name(&hidden("one"), "order-1042"), name(&hidden("one"), "order-1043"));
+    // Nobody guesses a random UUID, and its name has no caller in it, unless callers are kept apart.
+    let uuid = "8e03978e-40d5-43dd-bc93-6894a57f9324";
+    assert_eq!(name(&hidden("one"), uuid), name(&scope, uuid));
+    assert_ne!(name(&hidden("one").apart(), uuid), name(&scope.clone().apart(), uuid));
+    assert_eq!(format!("{:?}", NameSecret::new(b"one")), "NameSecret");
 }

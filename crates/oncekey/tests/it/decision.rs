@@ -9,8 +9,7 @@ use oncekey::{
         outcome::{RecordChange, Settlement, settle_attempt},
     },
     fingerprint::Fingerprint,
-    key::seal::SealKeys,
-    key::{caller::CallerDigest, scoped::ScopedKey},
+    key::{caller::CallerDigest, scoped::ScopedKey, seal::SealKeys},
     policy::{Policy, Unanswered},
     stored::{
         attempt::{Attempt, Terms},

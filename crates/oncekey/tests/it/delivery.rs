@@ -13,8 +13,7 @@ use oncekey::{
     },
     errand::is_handed_over,
     fingerprint::Fingerprint,
-    key::scoped::ScopedKey,
-    key::seal::SealKeys,
+    key::{scoped::ScopedKey, seal::SealKeys},
     policy::{Keep, Policy, ServerError, Unanswered},
     queue::{Receipt, read_receipt},
     stored::{

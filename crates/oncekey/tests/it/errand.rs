@@ -8,8 +8,7 @@ use oncekey::{
         lines::HeaderLines,
         negotiate::{Audience, RefusalForm},
     },
-    key::seal::SealKeys,
-    key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey},
+    key::{age::KeyAge, caller::CallerDigest, scoped::ScopedKey, seal::SealKeys},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},

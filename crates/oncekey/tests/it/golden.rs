@@ -3,8 +3,7 @@ use oncekey::{
     answer::head::ReplyHead,
     fingerprint::Fingerprint,
     http::fields::Fields,
-    key::seal::SealKeys,
-    key::{caller::CallerDigest, scoped::ScopedKey},
+    key::{caller::CallerDigest, scoped::ScopedKey, seal::SealKeys},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},

@@ -11,8 +11,7 @@ use oncekey::{
     },
     fingerprint::Fingerprint,
     http::{fields::Fields, negotiate::Audience},
-    key::scoped::ScopedKey,
-    key::seal::SealKeys,
+    key::{scoped::ScopedKey, seal::SealKeys},
     policy::Unanswered,
     stored::{
         attempt::{Attempt, Terms},

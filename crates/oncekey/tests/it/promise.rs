@@ -13,8 +13,7 @@ use oncekey::{
         outcome::{EffectOutcome, RecordChange, Settlement, outcome_of_broken_answer, outcome_of_status},
     },
     fingerprint::Fingerprint,
-    key::scoped::ScopedKey,
-    key::seal::SealKeys,
+    key::{scoped::ScopedKey, seal::SealKeys},
     policy::{Keep, ServerError, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
@@ -546,17 +545,10 @@ fn some_terms() -> impl Strategy<Value = Terms> {
         Just(Unanswered::Probe("/lookup/{key}".to_owned())),
     ];
     (keep, server_error, unanswered, 1..30_u32, 1..600_u32).prop_map(
-        |(keep, server_error, unanswered, lease, retention)| Terms {
-            keep,
-            server_error,
-            unanswered,
-            lease,
-            patience: 25,
-            wait: 0,
-            retention,
-            max_stored: 1,
-            storing: Storing::default(),
-            route: String::new(),
+        |(keep, server_error, unanswered, lease, retention)| {
+            let (patience, wait, max_stored, storing) = (25, 0, 1, Storing::default());
+            let route = String::new();
+            Terms { keep, server_error, unanswered, lease, patience, wait, retention, max_stored, storing, route }
         },
     )
 }

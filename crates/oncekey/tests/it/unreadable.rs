@@ -12,8 +12,7 @@ use oncekey::{
         transition::{TransitionContent, TransitionDecision, decide_transition},
     },
     fingerprint::Fingerprint,
-    key::seal::SealKeys,
-    key::{caller::CallerDigest, scoped::ScopedKey},
+    key::{caller::CallerDigest, scoped::ScopedKey, seal::SealKeys},
     policy::{Policy, Unanswered},
     stored::{
         attempt::{Attempt, Terms},
