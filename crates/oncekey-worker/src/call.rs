@@ -2,6 +2,7 @@
 
 use js_sys::JsString;
 use oncekey::{
+    answer::peek::is_remembered,
     call::{CallFailure, CallHistory},
     errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
     key::scoped::ScopedKey,
@@ -16,6 +17,7 @@ use crate::{
         failure::Failure,
         head,
         init::RequestInit,
+        message::new_request,
     },
 };
 
@@ -51,6 +53,28 @@ pub async fn call_key_object_for(
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
     call(coding, gate, Class::Keys, key.as_str(), &errand.to_string(), request, headers, body).await
+}
+
+/// The name under which a key is asked for: the one of before where anything is remembered there, else the one of now.
+pub async fn name_in_use(
+    gate: &Gate,
+    now: ScopedKey,
+    before: Option<ScopedKey>,
+    url: &str,
+) -> Result<ScopedKey, CallFailure> {
+    let Some(before) = before else {
+        return Ok(now);
+    };
+    let request = new_request(url, &RequestInit::default()).map_err(|_| CallFailure::Unreached)?;
+    let headers = Headers::new().map_err(|_| CallFailure::Unreached)?;
+    let peek = Errand::Peek { wait: 0, callers: None };
+    let answer = call_key_object(gate, &before, &peek, &request, &headers, &JsValue::NULL).await?;
+    let content = content_of(&answer).await.map_err(|_| CallFailure::InDoubt)?;
+    match is_remembered(answer.status(), &content) {
+        Some(true) => Ok(before),
+        Some(false) => Ok(now),
+        None => Err(CallFailure::InDoubt),
+    }
 }
 
 /// One call to the object of that name, made once more where the platform says that it may succeed then.

@@ -4,6 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use oncekey::{
     answer::refusal::Refusal,
+    identity::SHORTEST_SECRET,
     policy::{InvalidPolicy, Policy},
 };
 use wasm_bindgen::JsValue;
@@ -105,6 +106,12 @@ impl Gate {
         }
         if let Some(refusal) = without_sqlite(env) {
             return Err(refusal);
+        }
+        let is_long = |name: &&str| bindings::text_binding(env, name).is_some_and(|it| it.len() >= SHORTEST_SECRET);
+        if let Some(name) = policy.secrets().find(|name| !is_long(name)) {
+            let message =
+                format!("{name} has to be a secret of at least {SHORTEST_SECRET} bytes: tokens are verified by it.");
+            return Err(misconfigured(&message));
         }
         Ok(Self { policy, origin, keys, machines, env: env.clone() })
     }

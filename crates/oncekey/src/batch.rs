@@ -21,7 +21,7 @@ use crate::{
         select::{Selected, is_json, json_text, list_elements, select, string_value},
         write::{RawJson, to_json},
     },
-    key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
+    key::{InvalidKey, Key, scoped::ScopedKey, scopes::CallerScopes},
     policy::{Policy, Route},
     stored::{
         attempt::{Attempt, Terms},
@@ -123,7 +123,7 @@ pub struct BatchPlan {
     ignore: Vec<Ignore>,
     headers: Vec<String>,
     terms: Terms,
-    scope: Scope,
+    scopes: CallerScopes,
     head: StoredRequest,
 }
 
@@ -134,7 +134,7 @@ impl BatchPlan {
         policy: &Policy,
         route: &Route,
         item: (&[String], &str),
-        scope: Scope,
+        scopes: CallerScopes,
         origin: &str,
         fields: &Fields,
     ) -> Self {
@@ -144,7 +144,7 @@ impl BatchPlan {
             ignore: route.ignore.clone(),
             headers: route.headers.clone(),
             terms: Terms::of(policy, route),
-            scope,
+            scopes,
             head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields, &policy.header)),
         }
     }
@@ -154,8 +154,8 @@ impl BatchPlan {
         &self.head
     }
 
-    /// Reads an element of the list, as written.
-    pub fn attempt_of_item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
+    /// Reads an element of the list, as written; and the name that its key had [before](CallerScopes::name_before).
+    pub fn attempt_of_item(&self, policy: &Policy, element: &str) -> Result<(Attempt, Option<ScopedKey>), Refusal> {
         let key = match select(element, &self.item_key) {
             Selected::Nothing => return Err(Refusal::KeyMissing),
             Selected::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
@@ -164,12 +164,12 @@ impl BatchPlan {
             }
         };
         let key = key.map_err(Refusal::KeyInvalid)?;
-        let scoped_key = ScopedKey::derive(&self.scope, &key).map_err(Refusal::KeyInvalid)?;
+        let scoped_key = ScopedKey::derive(&self.scopes.now, &key).map_err(Refusal::KeyInvalid)?;
         let terms = self.terms.clone();
         let key_place = [Ignore::Pointer(self.item_key.clone())];
         let (left_out, headers) = ((&*self.ignore, &key_place[..]), (&*self.headers, self.head.fields()));
         let attempt = Attempt::of_item(policy, scoped_key, &self.path, element.as_bytes(), left_out, headers, terms);
-        Ok(Attempt { callers: self.scope.callers(&key), ..attempt })
+        Ok((Attempt { callers: self.scopes.callers(&key), ..attempt }, self.scopes.name_before(&key)))
     }
 }
 

@@ -55,7 +55,7 @@ impl LengthPrefixedDigest {
 }
 
 /// Base64url without padding (RFC 4648 §5), by its letters' own rule: a table and a crate are larger than these lines.
-fn base64url(bytes: &[u8]) -> String {
+pub(crate) fn base64url(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 4 / 3 + 1);
     for three in bytes.chunks(3) {
         let mut bits = 0_u32;
@@ -67,6 +67,32 @@ fn base64url(bytes: &[u8]) -> String {
         }
     }
     text
+}
+
+/// Reads what [`base64url`] writes, and nothing else: no padding, no bits beyond the last byte.
+pub(crate) fn read_base64url(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    for four in text.as_bytes().chunks(4) {
+        let mut bits = 0_u32;
+        for at in 0..4 {
+            bits = bits << 6 | four.get(at).map_or(Some(0), |letter| six_bits(*letter))?;
+        }
+        let [_, three @ ..] = bits.to_be_bytes();
+        bytes.extend(three.iter().take((four.len() * 3) / 4));
+    }
+    (base64url(&bytes) == text).then_some(bytes)
+}
+
+/// The six bits of a letter.
+fn six_bits(letter: u8) -> Option<u32> {
+    Some(match letter {
+        b'A'..=b'Z' => u32::from(letter - b'A'),
+        b'a'..=b'z' => u32::from(letter - b'a') + 26,
+        b'0'..=b'9' => u32::from(letter - b'0') + 52,
+        b'-' => 62,
+        b'_' => 63,
+        _ => return None,
+    })
 }
 
 /// Base64 with padding (RFC 4648 §4).
@@ -103,4 +129,20 @@ pub(crate) fn is_digest(text: &str) -> bool {
 pub(crate) fn length_prefix(bytes: usize) -> [u8; 8] {
     // A usize has at most 64 bits on every target that Rust has.
     (bytes as u64).to_be_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{base64url, read_base64url};
+
+    #[test]
+    fn base64url_is_read_as_it_is_written() {
+        for length in 0..10 {
+            let bytes: Vec<u8> = (0..length).map(|at| 0xfb_u8.wrapping_mul(at + 1)).collect();
+            assert_eq!(read_base64url(&base64url(&bytes)), Some(bytes));
+        }
+        for wrong in ["A", "AB", "AAB", "AA==", "A+AA", "A/AA", "AA AA", "AAAA\n", "é", "AAAAA"] {
+            assert_eq!(read_base64url(wrong), None, "{wrong}");
+        }
+    }
 }

@@ -46,9 +46,9 @@ pub async fn answer_batch(
     let (kind, coding) = (incoming.fields.get("content-type"), incoming.fields.get("content-encoding"));
     items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
-    let scope = policy.caller_scope(parts, &incoming.fields)?;
+    let scopes = incoming.caller_scopes(parts).await?;
     incoming.check_exact(|_| true)?;
-    let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);
+    let plan = BatchPlan::new(policy, route, item, scopes, &origin, &incoming.fields);
     let run =
         BatchRun { gate: incoming.gate.clone(), plan, items: items.to_vec(), max_items, bytes, patience: route.lease };
     let pipe = Pipe::new(None)?;
@@ -87,8 +87,8 @@ impl BatchRun {
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
                 match self.plan.attempt_of_item(policy, element) {
-                    Ok(attempt) => {
-                        exchange.add_item(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
+                    Ok((attempt, before)) => {
+                        exchange.add_item(attempt, before, self.plan.head().clone(), element.as_bytes().to_vec());
                     }
                     Err(refusal) => {
                         let text = refused_item(&refusal);

@@ -24,6 +24,7 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
+    call::name_in_use,
     fault,
     front::{
         batch::{self, BatchList},
@@ -61,22 +62,26 @@ impl Incoming<'_> {
         let Some(key) = choose_key(header, &content, &policy.field)? else {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
-        let scope = policy.caller_scope(parts, &self.fields)?;
+        let scopes = self.caller_scopes(parts).await?;
         let is_kept = route.mode == Mode::Accept;
         self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
-        let scoped_key = ScopedKey::derive(&scope, &key)?;
+        let scoped_key = ScopedKey::derive(&scopes.now, &key)?;
         let target = Target { method, path_and_query: parts.path_and_query };
         let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
         let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
         let basis = basis_digests(&target, content_type, content_encoding, &content, field, ignore, headers);
         let key_is_in_content = header.is_none() || content.is_form() && content.key(&policy.field)?.is_some();
         drop((bytes, plain));
+        let scoped_key = match name_in_use(self.gate, scoped_key, scopes.name_before(&key), &self.request.url()).await {
+            Ok(name) => name,
+            Err(failure) => return self.answer_failed_call(failure, &body).await,
+        };
         let attempt = Attempt {
             scoped_key: scoped_key.clone(),
             fingerprint,
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
-            callers: scope.callers(&key),
+            callers: scopes.callers(&key),
             basis: Some(basis.into()),
         };
         let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
@@ -86,10 +91,17 @@ impl Incoming<'_> {
         }
         match self.call_key_object_with(&scoped_key, &errand, &headers, &body).await {
             Ok(response) => Ok(self.in_accepted_coding(response).await?),
-            Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
-                self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
+            Err(failure) => self.answer_failed_call(failure, &body).await,
+        }
+    }
+
+    /// A request whose object could not be asked.
+    async fn answer_failed_call(&self, failure: CallFailure, body: &JsValue) -> Result<Response, Stop> {
+        match failure {
+            CallFailure::Unreached if self.gate.policy.store_failure == StoreFailure::Open => {
+                self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(body)).await
             }
-            Err(CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood) => {
+            CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood => {
                 Err(self.gate.failed_call().into())
             }
         }

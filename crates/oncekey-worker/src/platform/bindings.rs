@@ -77,6 +77,10 @@ extern "C" {
     #[wasm_bindgen(method, catch, js_name = fetch)]
     pub fn fetch_with(this: &Fetcher, request: &Request, init: &JsValue) -> Result<Promise, JsValue>;
 
+    /// Sends a request to whatever its URL names.
+    #[wasm_bindgen(catch, js_name = fetch)]
+    pub fn global_fetch(input: &JsValue, init: &JsValue) -> Result<Promise, JsValue>;
+
     /// Writes a line for the operator.
     #[wasm_bindgen(js_namespace = console, js_name = error)]
     pub fn log_error(line: &str);

@@ -40,6 +40,11 @@ impl RequestInit {
         Self { redirect: Some(MANUAL), encode_response_body: Some(MANUAL), ..Self::default() }
     }
 
+    /// How anything is asked that is to answer itself.
+    pub fn without_redirects() -> Self {
+        Self { redirect: Some(MANUAL), ..Self::default() }
+    }
+
     /// How an object is asked: a redirect that the origin answered with is the answer. A request that the gate made would
     /// follow it back to the object otherwise, which has no errand then (Fetch §5.4: `redirect` is `follow` unless told).
     pub fn to_object(headers: &Headers, body: JsValue) -> Self {

@@ -4,6 +4,7 @@ pub mod bindings;
 pub mod clock;
 pub mod failure;
 pub mod head;
+pub mod identity;
 pub mod init;
 pub mod message;
 pub mod origin;

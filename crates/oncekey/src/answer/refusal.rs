@@ -38,8 +38,10 @@ pub enum Refusal {
         /// Its name.
         name: String,
     },
-    /// Nothing proves who the caller is.
-    CallerUnverified,
+    /// Nothing proves who the caller is, or what should does not verify.
+    CallerUnverified(InvalidCaller),
+    /// The keys by which a caller is verified cannot be had.
+    IdentityUnavailable,
     /// Another caller's random UUID.
     CallerChanged,
     /// The first request runs.
@@ -140,7 +142,7 @@ impl Refusal {
             | Self::HeaderInvalid { .. }
             | Self::ContentIncomplete
             | Self::ContentInvalid { .. } => 400,
-            Self::Unauthorized | Self::CallerUnverified => 401,
+            Self::Unauthorized | Self::CallerUnverified(_) => 401,
             Self::NoSuchEndpoint | Self::NothingRemembered => 404,
             Self::MethodNotAllowed { .. } => 405,
             Self::InProgress { .. }
@@ -154,7 +156,7 @@ impl Refusal {
             Self::Reused => 422,
             Self::PolicyInvalid { .. } | Self::Misconfigured { .. } => 500,
             Self::UnansweredUnprotected { .. } => 502,
-            Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable | Self::IdentityUnavailable => 503,
             Self::OriginUnanswered { .. } => 504,
         }
     }
@@ -166,7 +168,8 @@ impl Refusal {
             Self::KeyInvalid(_) => "key_invalid",
             Self::CallerInvalid => "caller_invalid",
             Self::HeaderInvalid { .. } => "header_invalid",
-            Self::CallerUnverified => "caller_unverified",
+            Self::CallerUnverified(_) => "caller_unverified",
+            Self::IdentityUnavailable => "identity_unavailable",
             Self::CallerChanged => "caller_changed",
             Self::InProgress { .. } => "request_in_progress",
             Self::Reused => "idempotency_key_reused",
@@ -205,7 +208,7 @@ impl Refusal {
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::InProgress { retry_after } => Some(*retry_after),
-            Self::OriginUnreachable { .. } | Self::StoreUnavailable => Some(SOON),
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable | Self::IdentityUnavailable => Some(SOON),
             Self::OriginUnanswered { .. } => Some(1),
             _ => None,
         }
@@ -218,7 +221,8 @@ impl Refusal {
             Self::KeyInvalid(_) => "Idempotency-Key is invalid",
             Self::CallerInvalid => "The caller cannot be told",
             Self::HeaderInvalid { .. } => "A header field is not UTF-8",
-            Self::CallerUnverified => "The caller is not verified",
+            Self::CallerUnverified(_) => "The caller is not verified",
+            Self::IdentityUnavailable => "The caller cannot be verified now",
             Self::CallerChanged => "Idempotency-Key was used by another caller",
             Self::InProgress { .. } => "A request is outstanding for this Idempotency-Key",
             Self::Reused => "Idempotency-Key is already used",
@@ -253,7 +257,13 @@ impl Refusal {
                 format!("The field {name} holds bytes that are not UTF-8: it cannot be read exactly. Nothing was run.")
             }
             Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
-            Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
+            Self::CallerUnverified(why) => {
+                format!("{why} Nothing was run. Send the same key again with credentials that are valid.")
+            }
+            Self::IdentityUnavailable => {
+                "The keys that verify the caller's token cannot be had. Nothing was run. Try again later with the same key."
+                    .to_owned()
+            }
             Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
             Self::InProgress { .. } => {
                 "The first request with this key has not ended. Try again later with the same key.".to_owned()
@@ -341,8 +351,13 @@ impl Refusal {
         if let Self::MethodNotAllowed { allow } = self {
             lines.push("allow", allow);
         }
-        if matches!(self, Self::Unauthorized | Self::CallerUnverified) {
-            lines.push("www-authenticate", "Bearer");
+        match self {
+            // RFC 6750 §3.1: what was sent is not taken.
+            Self::CallerUnverified(InvalidCaller::Token(_)) => {
+                lines.push("www-authenticate", "Bearer error=\"invalid_token\"");
+            }
+            Self::Unauthorized | Self::CallerUnverified(_) => lines.push("www-authenticate", "Bearer"),
+            _ => {}
         }
         open_lines(&mut lines, audience);
         let (content_type, content) = match audience.form {
@@ -401,7 +416,7 @@ impl From<InvalidCaller> for Refusal {
     fn from(why: InvalidCaller) -> Self {
         match why {
             InvalidCaller::Inexact => Self::CallerInvalid,
-            InvalidCaller::Anonymous => Self::CallerUnverified,
+            InvalidCaller::Anonymous | InvalidCaller::Token(_) => Self::CallerUnverified(why),
         }
     }
 }

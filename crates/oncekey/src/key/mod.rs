@@ -4,6 +4,7 @@ pub mod caller;
 pub mod mint;
 pub mod scope;
 pub mod scoped;
+pub mod scopes;
 
 use std::{borrow::Cow, error::Error, fmt};
 

@@ -36,6 +36,7 @@ mod types;
 mod value;
 
 pub use attribute::{Attribute, InvalidAttribute};
+pub use caller::CallerParts;
 pub use invalid::{InvalidPolicy, PolicyFault};
 pub use path_pattern::{InvalidPathPattern, PathPattern};
 pub use table::{LARGEST, LONGEST_RETENTION, LONGEST_WAIT};

@@ -25,7 +25,7 @@ pub const MODULES: [(&str, &str); 4] =
 
 /// The hand-written modules around the bindings: the shim, what it and the wasm share, and what stands in a global's
 /// place.
-const WRITTEN: [&str; 4] = ["shim.mjs", "trap.mjs", "promise.mjs", "microtask.mjs"];
+const WRITTEN: [&str; 5] = ["shim.mjs", "trap.mjs", "promise.mjs", "verify.mjs", "microtask.mjs"];
 
 /// The texts of the hand-written modules, one after the other.
 pub fn written() -> Result<Vec<u8>> {
