@@ -70,13 +70,16 @@ impl Policy {
         found
     }
 
-    /// The attributes of a scope that count: of each place the first that the request has.
+    /// The attributes of a scope that count: of each place the first that the request has, or the only one.
     fn counted<'p>(
         &'p self,
         scope: &'p [Vec<Attribute>],
         parts: CallerParts<'_>,
     ) -> impl Iterator<Item = &'p Attribute> {
-        scope.iter().filter_map(move |place| place.iter().find(|attribute| self.has(attribute, parts)))
+        scope.iter().filter_map(move |place| match place.as_slice() {
+            [only @ (Attribute::Header(_) | Attribute::Cookie(_) | Attribute::Certificate)] => Some(only),
+            place => place.iter().find(|attribute| self.has(attribute, parts)),
+        })
     }
 
     fn has(&self, attribute: &Attribute, parts: CallerParts<'_>) -> bool {
