@@ -304,7 +304,7 @@ describe("keys of issuers", () => {
       const found = await spot.post(change);
       return found.status === 201 && found;
     }, "the keys are there");
-    executed(answer);
+    executed(/** @type {Answer} */ (answer));
     assert.equal(await set("cold").fetches(), 2);
     await spot.ran(2);
   });
@@ -496,6 +496,46 @@ describe("one caller", { concurrency: 4 }, () => {
     executed(first);
     replayed(await spot.post(by([...(await token()), ...session("new")])), first);
     await spot.ran(1);
+  });
+});
+
+describe("what it costs", () => {
+  test("a token is verified once a request, and only where it counts", async () => {
+    await keysAt(issuer, "/cost").serve(pairs.r);
+    const main = jwks(`${issuer.url}/cost`);
+    const world = await World.start(
+      {
+        scope: ["jwt:main:sub", "jwt:main:/org", ["cookie:session", "jwt:app:sub"]],
+        scope_before: ["jwt:main:sub"],
+        identity: { main, app: { ...main, from: "cookie:app" }, unused: { ...main, from: "header:x-unused" } },
+        routes: [{ path: "/all", mode: "batch", items: "", item_key: "/key", item_path: "/each" }, { path: "/*" }],
+      },
+      AROUND,
+    );
+    try {
+      const count = async () => Number((await world.send({ method: "GET", path: "/.test/verified" })).text);
+      const token = await sign(/** @type {Pair} */ (pairs.r), { org: "o" });
+      const spot = await world.spot("/cost");
+      /** @param {number} expect @param {() => Promise<Answer>} send */
+      const check = async (expect, send) => {
+        const before = await count();
+        const answer = await send();
+        assert.ok(answer.status < 300, answer.brief);
+        assert.equal((await count()) - before, expect);
+      };
+      await check(1, () => spot.post(by(bearer(token))));
+      await check(1, () => spot.post(by(bearer(token))));
+      await check(1, () => spot.peekBy(bearer(token)));
+      await check(1, () => spot.post(by([...bearer(token), ["X-Unused", token], ["Cookie", `app=${token}; session=s`]])));
+      await check(2, () => spot.post(by([...bearer(token), ["Cookie", `app=${token}`]])));
+      await check(0, () => spot.post(by(bearer(token), { key: null })));
+      await check(0, () => spot.post(by([["Cookie", "session=s"]], { key: randomUUID() })));
+      const content = JSON.stringify([1, 2, 3, 4, 5].map((n) => ({ key: `k-${n}` })));
+      await check(1, () => world.send({ path: "/all", content, lines: [...bearer(token), ["Content-Type", "application/json"]] }));
+      assert.equal(await world.origin.effects("/each"), 5);
+    } finally {
+      await world.end();
+    }
   });
 });
 

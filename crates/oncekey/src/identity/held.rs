@@ -5,6 +5,7 @@
 //! | keys | known | what was tried | step |
 //! |---|---|---|---|
 //! | fetched less than 600 s ago | yes | | use them |
+//! | fetched less than a day ago | yes | in vain; another request tries again | use them |
 //! | not | | another request fetches them | wait for it |
 //! | fetched less than a day ago | yes | in vain, less than 30 s ago or for this request | use them |
 //! | fetched less than a day ago | no | fetched for this request, or for another unknown one less than 30 s ago | the key is unknown; the keys cannot be had where that was in vain |
@@ -42,7 +43,7 @@ const FORGOTTEN: Millis = 4_000;
 pub struct HeldKeys {
     /// The last set that came, and when.
     set: Option<(KeySet, Millis)>,
-    /// When a fetch failed last.
+    /// When a fetch failed last, where none has come since.
     failed: Option<Millis>,
     /// When keys that are not in the set were asked for last.
     sought: Option<Millis>,
@@ -76,7 +77,10 @@ impl HeldKeys {
             return KeysStep::Use(set);
         }
         if self.fetching.is_some_and(|since| now.saturating_sub(since) < FORGOTTEN) {
-            return KeysStep::Wait;
+            return match known {
+                Some((set, _)) if self.failed.is_some() => KeysStep::Use(set),
+                Some(_) | None => KeysStep::Wait,
+            };
         }
         let failed = |within: Millis| self.failed.is_some_and(|at| at >= began || now.saturating_sub(at) < within);
         match (known, set) {

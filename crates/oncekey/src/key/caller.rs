@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `Authorization` of a scheme that is made anew for each request | scheme and what stays; it proves nothing |
 //! | any other `Authorization` | the scheme without regard to case (RFC 9110 §11.1), the rest byte for byte |
+//! | a claim of a token | its issuer and the claim, as JSON, wherever the token is |
+//! | the client's certificate | its fingerprint, in small letters |
 //! | any other | byte for byte |
 //!
 //! | scheme | what stays | source |

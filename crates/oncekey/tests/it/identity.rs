@@ -8,6 +8,10 @@ use oncekey::{
     key::{Key, caller::InvalidCaller, scope::Scope, scoped::ScopedKey, scopes::CallerScopes},
     policy::{CallerParts, Policy},
 };
+use proptest::{
+    collection::vec,
+    prelude::{ProptestConfig, any, proptest},
+};
 use serde_json::{Value, json};
 
 const NOW: u64 = 1_767_225_600_000;
@@ -488,6 +492,8 @@ fn keys_that_cannot_be_had_warm_are_used_for_a_day() {
     assert_eq!(held.ask("a", 600_000, 600_500), Step::Use);
     assert_eq!(held.ask("a", 630_499, 630_499), Step::Use);
     assert_eq!(held.ask("a", 630_500, 630_500), Step::Fetch);
+    assert_eq!(held.ask("a", 630_550, 630_550), Step::Use, "nobody waits for what failed before");
+    assert_eq!(held.ask("b", 630_550, 630_550), Step::Wait);
     held.fail(630_600);
     assert_eq!(held.ask("a", 86_399_999, 86_399_999), Step::Fetch);
     held.fail(86_399_999);
@@ -518,6 +524,58 @@ fn an_unknown_key_is_asked_for_once_in_thirty_seconds() {
     assert_eq!(held.ask("c", 40_000, 40_000), Step::Unavailable);
     assert_eq!(held.ask("b", 40_000, 40_000), Step::Use);
     assert_eq!(held.ask("c", 60_011, 60_011), Step::Fetch);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_token_is_judged_and_any_set_is_read(
+        header in any::<String>(), claims in any::<Vec<u8>>(), text in any::<String>(), name in "[a-z]{0,3}", value in any::<f64>(),
+    ) {
+        let ours = identity(json!({}));
+        let parts = [base64url(header.as_bytes()), base64url(&claims), base64url(b"s")].join(".");
+        for token in [&parts, &text, &written(r#"{"alg":"RS256"}"#, &format!("{{\"exp\":{value},\"{name}\":{text:?}}}"))] {
+            let _ = judge(&ours, token);
+        }
+        let _ = KeySet::read(&claims);
+        let _ = KeySet::read(format!("{{\"keys\":[{{\"kty\":{text:?}}}]}}").as_bytes());
+    }
+
+    /// A random walk: of all that ask, one fetches at a time; keys are used only while they are usable; what is unknown is
+    /// not asked for more often than each thirty seconds.
+    #[test]
+    fn one_fetches_at_a_time(walk in vec((0..5_u8, 0..40_000_u64), 1..60)) {
+        let (mut held, mut now, mut fetching, mut came, mut sought) = (Held::default(), 0, None::<u64>, None::<u64>, None::<u64>);
+        for (what, later) in walk {
+            now += later;
+            match what {
+                0 if fetching.take().is_some() => {
+                    held.come("a", now);
+                    came = Some(now);
+                }
+                1 if fetching.take().is_some() => held.fail(now),
+                what => {
+                    let kid = if what == 2 { "b" } else { "a" };
+                    match held.ask(kid, now, now) {
+                        Step::Fetch => {
+                            assert!(fetching.is_none_or(|since| now - since >= 4_000));
+                            if came.is_some_and(|came| kid == "b" && now - came < 86_400_000) {
+                                assert!(sought.is_none_or(|sought| now - sought >= 30_000));
+                                sought = Some(now);
+                            }
+                            assert!(kid == "b" || came.is_none_or(|came| now - came >= 600_000));
+                            fetching = Some(now);
+                        }
+                        Step::Use => assert!(kid == "a" && came.is_some_and(|came| now - came < 86_400_000)),
+                        Step::Wait => assert!(fetching.is_some()),
+                        Step::Unknown => assert!(kid == "b" && came.is_some()),
+                        Step::Unavailable => assert!(kid == "b" || came.is_none_or(|came| now - came >= 86_400_000)),
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[test]
