@@ -1,69 +1,26 @@
 // @ts-check
-// Verified callers: tokens made by a library of their own against an issuer that counts who asks for its keys.
+// Verified callers: which tokens count, and that a caller is one whatever token carries it.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { SignJWT, UnsecuredJWT, base64url, exportJWK, generateKeyPair } from "jose";
-import { Wire, bytes } from "./client.mjs";
-import { Gate, World, executed, freePort, refused, replayed, until } from "./gate.mjs";
+import { UnsecuredJWT, base64url } from "jose";
+import { Gate, World, executed, freePort, refused, replayed } from "./gate.mjs";
 import { startOrigin } from "./origin.mjs";
+import { AHEAD, AUDIENCE, ISSUER, SECRET, bearer, by, claims, hmac, jwks, keysAt, pairsOfKeys, seconds, sign } from "./tokens.mjs";
 
-/** @typedef {import("./gate.mjs").Change} Change @typedef {import("./gate.mjs").Spot} Spot */
-/** @typedef {[string, string][]} Lines @typedef {Record<string, unknown>} Claims @typedef {import("./client.mjs").Answer} Answer */
-/** @typedef {{ alg: string, kid: string, jwk: object, privateKey: CryptoKey }} Pair */
-
-const ISSUER = "https://id.test/";
-const AUDIENCE = "shop";
-const SECRET = "what-only-the-issuer-and-the-gate-know";
-const AROUND = { ONCEKEY_AROUND: fileURLToPath(new URL("ahead", import.meta.url)) };
-const seconds = () => Math.floor(Date.now() / 1000);
-
-/** @param {string} alg @param {string} kid @param {object} [options] @returns {Promise<Pair>} */
-async function pairOf(alg, kid, options) {
-  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true, ...options });
-  return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid } };
-}
-/** @param {Claims} [more] @returns {Claims} */
-const claims = (more) => ({ iss: ISSUER, aud: AUDIENCE, sub: "ann", exp: seconds() + 300, jti: randomUUID(), ...more });
-/** @param {Pick<Pair, "alg" | "kid"> & { privateKey: CryptoKey | Uint8Array }} pair @param {Claims} [more] @param {object} [head] */
-const sign = ({ alg, kid, privateKey }, more, head) =>
-  new SignJWT(/** @type {any} */ (claims(more))).setProtectedHeader({ alg, kid, typ: "JWT", ...head }).sign(privateKey);
-const hmac = (/** @type {string} */ secret) => ({ alg: "HS256", kid: "", privateKey: new TextEncoder().encode(secret) });
-/** @param {string} token @returns {Lines} */
-const bearer = (token) => [["Authorization", `Bearer ${token}`]];
-/** @param {Lines} more @param {Change} [change] @returns {Change} */
-const by = (more, change) => ({ caller: null, more, ...change });
-
-/** An issuer's keys at a path of its own. @param {import("./origin.mjs").Origin} issuer @param {string} path */
-const keysAt = (issuer, path) => ({
-  url: issuer.url + path,
-  fetches: () => issuer.effects(path),
-  /** @param {import("./origin.mjs").Step[]} steps */
-  plan: (...steps) => issuer.plan(path, ...steps),
-  /** @param {object[]} pairs */
-  serve: (...pairs) => issuer.plan(path, { status: 200, content: JSON.stringify({ keys: pairs.map((pair) => /** @type {any} */ (pair).jwk) }) }),
-});
+/** @typedef {import("./gate.mjs").Change} Change @typedef {import("./client.mjs").Answer} Answer */
+/** @typedef {import("./tokens.mjs").Lines} Lines @typedef {import("./tokens.mjs").Claims} Claims @typedef {import("./tokens.mjs").Pair} Pair */
 
 /** @type {import("./origin.mjs").Origin} */
 let issuer;
-/** @type {Record<string, Pair>} */
-const pairs = {};
+/** @type {Awaited<ReturnType<typeof pairsOfKeys>>} */
+let pairs;
 before(async () => {
-  issuer = await startOrigin();
-  const made = [
-    pairOf("RS256", "r"), pairOf("ES256", "e"), pairOf("EdDSA", "d"), pairOf("RS256", "other"), pairOf("RS256", "two"), pairOf("RS256", "two"),
-    pairOf("ES256", "two"), pairOf("PS256", "p"), pairOf("ES384", "e384"), pairOf("RS512", "r512"), pairOf("RS256", "weak", { modulusLength: 2048 }),
-  ];
-  const names = ["r", "e", "d", "other", "two", "twin", "twoE", "p", "e384", "r512", "next"];
-  for (const [at, pair] of (await Promise.all(made)).entries()) pairs[/** @type {string} */ (names[at])] = pair;
+  [issuer, pairs] = await Promise.all([startOrigin(), pairsOfKeys()]);
 });
 after(() => issuer?.end());
-
-/** @param {string} url @param {object} [more] */
-const jwks = (url, more) => ({ jwks: url, issuer: ISSUER, audience: AUDIENCE, ...more });
 
 describe("tokens", () => {
   /** @type {World} */
@@ -152,8 +109,8 @@ describe("tokens", () => {
     ["no signature", async () => bearer((await sign(pairs.r)).replace(/[^.]*$/, "")), "unverified"],
     ["alg none", async () => bearer(`${new UnsecuredJWT(/** @type {any} */ (claims({}))).encode()}`), "unverified"],
     ["alg none in capitals", async () => bearer(`${part({ alg: "NONE" })}.${part(claims({}))}.`), "unverified"],
-    ["HMAC under the public key", async () => bearer(await sign({ ...hmac(JSON.stringify(pairs.r?.jwk)), kid: "r" })), "unverified"],
-    ["HMAC under the public key's modulus", async () => bearer(await sign({ ...hmac(/** @type {any} */ (pairs.r?.jwk).n), kid: "r" })), "unverified"],
+    ["HMAC under the public key", async () => bearer(await sign({ ...hmac(JSON.stringify(pairs.r.jwk)), kid: "r" })), "unverified"],
+    ["HMAC under the public key's modulus", async () => bearer(await sign({ ...hmac(`${pairs.r.jwk.n}`), kid: "r" })), "unverified"],
     ["RS256 where a secret verifies", async () => at("X-HS")(await sign(pairs.r)), "unverified"],
     ["another secret", async () => at("X-HS")(await sign(hmac(`${SECRET}!`))), "unverified"],
     ["content that is not encoded", async () => bearer(`${part({ alg: "RS256", kid: "r", b64: false, crit: ["b64"] })}.${part(claims({}))}.AA`), "unverified"],
@@ -236,155 +193,6 @@ describe("tokens", () => {
   });
 });
 
-describe("keys of issuers", () => {
-  /** Each is an issuer of its own, whose token stands in a field of its own. */
-  const NAMES = ["rotated", "cold", "large", "largest", "moved", "slow", "garbage", "empty", "aged", "left"];
-  /** @type {World} */
-  let world;
-  /** @type {Record<string, ReturnType<typeof keysAt>>} */
-  const sets = {};
-  before(async () => {
-    for (const name of NAMES) sets[name] = keysAt(issuer, `/${name}`);
-    const identity = Object.fromEntries(NAMES.map((name) => [name, jwks(/** @type {any} */ (sets[name]).url, { from: `header:X-${name}` })]));
-    world = await World.start({ scope: [NAMES.map((name) => `jwt:${name}:sub`)], identity, store_failure: "open" }, AROUND);
-  });
-  after(() => world?.end());
-  /** @param {string} name @param {Pair} [pair] @param {Claims} [more] @returns {Promise<Change>} */
-  const from = async (name, pair = pairs.r, more = { exp: seconds() + 1_000_000 }) => by([[`X-${name}`, await sign(/** @type {Pair} */ (pair), more)]]);
-  const ahead = (/** @type {number} */ by) => world.send({ path: "/.test/ahead", lines: [["X-Ahead", String(by)]] });
-  const set = (/** @type {string} */ name) => /** @type {ReturnType<typeof keysAt>} */ (sets[name]);
-
-  /** The keys cannot be had, for a hundred that ask at once: one fetch, nothing is forwarded. @param {string} name */
-  async function unavailable(name) {
-    const spot = await world.spot(`/${name}`);
-    const change = await from(name);
-    const answers = await Promise.all(Array.from({ length: 100 }, () => spot.post(change)));
-    for (const answer of answers) refused(answer, "identity_unavailable");
-    assert.equal(await set(name).fetches(), 1);
-    await spot.ran(0);
-    return { spot, change };
-  }
-
-  test("a hundred that ask at once fetch once and run", async () => {
-    await set("rotated").plan({ status: 200, held: true, content: JSON.stringify({ keys: [pairs.r?.jwk] }) });
-    const spot = await world.spot("/at-once");
-    const change = await from("rotated");
-    const answers = Array.from({ length: 100 }, (_, at) => spot.post({ ...change, key: `k-${at}` }));
-    await issuer.arrived("/rotated");
-    await issuer.open("/rotated");
-    for (const answer of await Promise.all(answers)) executed(answer);
-    assert.equal(await set("rotated").fetches(), 1);
-    await spot.ran(100);
-  });
-
-  test("rotated keys are fetched when a token names one, the old ones are gone", async () => {
-    await set("rotated").serve(pairs.e);
-    const spot = await world.spot("/rotated");
-    executed(await spot.post(await from("rotated", pairs.e)));
-    assert.equal(await set("rotated").fetches(), 2);
-    // The caller is the same, whatever key has signed; the key that is gone is unknown.
-    refused(await spot.post(await from("rotated", pairs.r)), "caller_unverified");
-    assert.equal((await spot.post(await from("rotated", pairs.e))).word, "replayed");
-    assert.equal(await set("rotated").fetches(), 2, "once in thirty seconds");
-    await set("rotated").serve(pairs.e, pairs.next);
-    await ahead(31);
-    assert.equal((await spot.post(await from("rotated", pairs.next))).word, "replayed");
-    assert.equal(await set("rotated").fetches(), 3);
-    await ahead(0);
-    await spot.ran(1);
-  });
-
-  test("cold: 503 also where the store may fail open; back again the same key runs", async () => {
-    await set("cold").plan({ status: 500 });
-    const { spot, change } = await unavailable("cold");
-    const keyless = await spot.post({ ...change, key: null });
-    assert.deepEqual([keyless.status, keyless.word], [201, "bypassed;reason=no-key"]);
-    await set("cold").serve(pairs.r);
-    const answer = await until(async () => {
-      const found = await spot.post(change);
-      return found.status === 201 && found;
-    }, "the keys are there");
-    executed(/** @type {Answer} */ (answer));
-    assert.equal(await set("cold").fetches(), 2);
-    await spot.ran(2);
-  });
-
-  test("warm: fresh for ten minutes, then used for a day while they cannot be had", async () => {
-    await set("aged").serve(pairs.r);
-    const spot = await world.spot("/aged");
-    const change = await from("aged");
-    const first = await spot.post(change);
-    executed(first);
-    await set("aged").plan({ status: 503 });
-    /** @param {number} at @param {number} fetches */
-    const check = async (at, fetches) => {
-      await ahead(at);
-      const answer = await spot.post(change);
-      // A day later the answer is forgotten; what counts here is who may ask.
-      assert.equal(answer.status, 201, `${at}: ${answer.brief}`);
-      assert.equal(await set("aged").fetches(), fetches, `at ${at}`);
-    };
-    await check(590, 1);
-    await check(610, 2);
-    await check(620, 2);
-    await check(645, 3);
-    await check(86_300, 4);
-    await ahead(86_500);
-    refused(await spot.post(change), "identity_unavailable");
-    await set("aged").serve(pairs.e);
-    await ahead(86_600);
-    refused(await spot.post(change), "caller_unverified");
-    await ahead(0);
-  });
-
-  test("65,536 bytes are read, one more is not", async () => {
-    const keys = JSON.stringify({ keys: [pairs.r?.jwk] });
-    const content = (/** @type {number} */ size) => ({ status: 200, content: keys.padEnd(size) });
-    await set("large").plan(content(65_536));
-    executed(await (await world.spot("/large")).post(await from("large")));
-    await set("largest").plan({ ...content(65_537), framing: "chunked" });
-    await unavailable("largest");
-  });
-
-  test("a redirect is not followed", async () => {
-    const before = await set("large").fetches();
-    await set("moved").plan({ status: 302, lines: [["Location", set("large").url]], content: "" });
-    await unavailable("moved");
-    assert.equal(await set("large").fetches(), before);
-  });
-
-  test("an issuer that does not answer is not waited for", async () => {
-    await set("slow").plan({ cut: "hang" });
-    await unavailable("slow");
-  });
-
-  test("what is no set of keys is none", async () => {
-    await set("garbage").plan({ status: 200, content: "<html>" });
-    await unavailable("garbage");
-    await set("empty").plan({ status: 200, content: '{"keys":[]}' });
-    await unavailable("empty");
-  });
-
-  test("where the one that fetches leaves, the next one fetches", async () => {
-    await set("left").plan({ cut: "hang" }, { status: 200, content: JSON.stringify({ keys: [pairs.r?.jwk] }) });
-    const spot = await world.spot("/left");
-    const change = await from("left");
-    const wire = await Wire.open(world.gate.port);
-    wire.write(bytes(spot.request(change)));
-    await issuer.arrived("/left");
-    wire.socket.resetAndDestroy();
-    executed(await spot.post(change));
-    assert.equal(await set("left").fetches(), 2);
-    await spot.ran(1);
-  });
-
-  test("what is fetched says nothing of the request", async () => {
-    const [seen] = await issuer.seen("/large");
-    assert.deepEqual([seen?.method, seen?.content], ["GET", ""]);
-    assert.ok(seen?.lines.every(([name]) => !/authorization|cookie|x-large|idempotency/i.test(name)), JSON.stringify(seen?.lines));
-  });
-});
-
 describe("one caller", { concurrency: 4 }, () => {
   /** @type {World} */
   let world;
@@ -403,7 +211,7 @@ describe("one caller", { concurrency: 4 }, () => {
   });
   after(() => world?.end());
   /** A token of its own each time. @param {string} [sub] @param {Pair} [pair] */
-  const token = async (sub = "ann", pair = pairs.r) => bearer(await sign(/** @type {Pair} */ (pair), { sub }));
+  const token = async (sub = "ann", pair = pairs.r) => bearer(await sign(pair, { sub }));
   /** @param {string} session @returns {Lines} */
   const session = (session) => [["Cookie", `session=${session}`]];
 
@@ -441,7 +249,7 @@ describe("one caller", { concurrency: 4 }, () => {
       const spot = await spotOf("/anywhere");
       const first = await spot.post(by(await token()));
       executed(first);
-      replayed(await spot.post(by([["Cookie", `app=${await sign(/** @type {Pair} */ (pairs.e))}`]])), first);
+      replayed(await spot.post(by([["Cookie", `app=${await sign(pairs.e)}`]])), first);
       await spot.ran(1);
     });
     test(`${key}: a peek under another token`, async () => {
@@ -510,11 +318,11 @@ describe("what it costs", () => {
         identity: { main, app: { ...main, from: "cookie:app" }, unused: { ...main, from: "header:x-unused" } },
         routes: [{ path: "/all", mode: "batch", items: "", item_key: "/key", item_path: "/each" }, { path: "/*" }],
       },
-      AROUND,
+      AHEAD,
     );
     try {
       const count = async () => Number((await world.send({ method: "GET", path: "/.test/verified" })).text);
-      const token = await sign(/** @type {Pair} */ (pairs.r), { org: "o" });
+      const token = await sign(pairs.r, { org: "o" });
       const spot = await world.spot("/cost");
       /** @param {number} expect @param {() => Promise<Answer>} send */
       const check = async (expect, send) => {
@@ -557,7 +365,7 @@ describe("what identifies otherwise", () => {
     }
   });
   test("a certificate that the platform has verified", async () => {
-    const world = await World.start({ scope: ["mtls"] }, AROUND);
+    const world = await World.start({ scope: ["mtls"] }, AHEAD);
     try {
       /** @param {string} certFingerprintSHA256 @param {string} [certVerified] @returns {Lines} */
       const shown = (certFingerprintSHA256, certVerified = "SUCCESS") => [["X-Certificate", JSON.stringify({ certFingerprintSHA256, certVerified })]];
@@ -586,7 +394,7 @@ describe("a secret", () => {
     });
   }
   test("missing or short where it is deployed: each request is told, nothing is forwarded", async () => {
-    const world = await World.start(policy, { ...AROUND, TOKENS: SECRET });
+    const world = await World.start(policy, { ...AHEAD, TOKENS: SECRET });
     try {
       const spot = await world.spot("/secret");
       const lines = bearer(await sign(hmac(SECRET)));
@@ -625,7 +433,7 @@ describe("a scope that is changed under way", () => {
     };
     try {
       const session = /** @type {Lines} */ ([["Cookie", "session=of-ann"]]);
-      const token = async () => bearer(await sign(/** @type {Pair} */ (pairs.r)));
+      const token = async () => bearer(await sign(pairs.r));
       const both = async () => by([...session, ...(await token())]);
       const natural = await world.spot("/natural");
       const random = await world.spot("/random");
