@@ -423,6 +423,20 @@ describe("a scope that is changed under way", () => {
   const identity = () => ({ main: jwks(`${issuer.url}/scope`) });
   const NOW = () => ({ scope: ["jwt:main:sub"], identity: identity(), routes });
 
+  test("a token that the old one alone looks at is refused for nobody", async () => {
+    const world = await World.start({ scope: BEFORE.scope, scope_before: ["jwt:main:sub"], identity: identity() });
+    try {
+      const spot = await world.spot("/turned");
+      const change = by([["Cookie", "session=of-ann"], ...bearer(await sign(pairs.r, { exp: 1 }))]);
+      const first = await spot.post(change);
+      executed(first);
+      replayed(await spot.post(change), first);
+      await spot.ran(1);
+    } finally {
+      await world.end();
+    }
+  });
+
   test("what was remembered is found under its old name, what comes under the new one", async () => {
     await keysAt(issuer, "/scope").serve(pairs.r);
     const world = await World.start(BEFORE, undefined);

@@ -79,6 +79,9 @@ describe("keys of issuers", () => {
 
   test("cold: 503 also where the store may fail open; back again the same key runs", async () => {
     await set("cold").plan({ status: 500 });
+    const expired = /** @type {[string, string][]} */ ([["X-Cold", await sign(pairs.r, { exp: 1 })]]);
+    refused(await (await world.spot("/cold")).post(by(expired)), "caller_unverified");
+    assert.equal(await set("cold").fetches(), 0, "what is wrong without a key asks for none");
     const { spot, change } = await unavailable("cold");
     const keyless = await spot.post({ ...change, key: null });
     assert.deepEqual([keyless.status, keyless.word], [201, "bypassed;reason=no-key"]);

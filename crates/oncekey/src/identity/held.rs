@@ -2,15 +2,15 @@
 //!
 //! The first row that applies decides. *Known* says that a key of the set may be the one that the token names.
 //!
-//! | keys | known | what was tried | step |
+//! | keys came | known | what was tried | step |
 //! |---|---|---|---|
-//! | fetched less than 600 s ago | yes | | use them |
-//! | fetched less than a day ago | yes | in vain; another request tries again | use them |
-//! | not | | another request fetches them | wait for it |
-//! | fetched less than a day ago | yes | in vain, less than 30 s ago or for this request | use them |
-//! | fetched less than a day ago | no | fetched for this request, or for another unknown one less than 30 s ago | the key is unknown; the keys cannot be had where that was in vain |
-//! | none, or older | | in vain, less than 2 s ago or for this request | they cannot be had |
-//! | otherwise | | | fetch them |
+//! | less than 600 s ago | yes | | use them |
+//! | less than a day ago | yes | in vain before, and another request tries again | use them |
+//! | | | another request fetches | wait for it |
+//! | less than a day ago | yes | in vain, for this request or less than 30 s ago | use them |
+//! | less than a day ago | no | they came for this request, were asked for an unknown key less than 30 s ago, or in vain less than 2 s ago | the key is unknown; after a try in vain they cannot be had |
+//! | never, or a day ago | | in vain, for this request or less than 2 s ago | they cannot be had |
+//! | | | | fetch them |
 
 use crate::{
     http::date::Millis,
