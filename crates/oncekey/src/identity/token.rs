@@ -100,8 +100,9 @@ fn millis_of(written: &str) -> Option<Millis> {
     if !written.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
         return None;
     }
-    let number = NumberText::of(written)?;
-    let text = str::from_utf8(number.as_bytes()).ok()?;
+    let is_plain = written.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let number = if is_plain { None } else { Some(NumberText::of(written)?) };
+    let text = number.as_ref().map_or(Some(written), |number| str::from_utf8(number.as_bytes()).ok())?;
     if text.starts_with('-') {
         return Some(0);
     }
@@ -223,6 +224,8 @@ mod tests {
         check("1767225600", Some(1_767_225_600_000));
         check("1767225600.5", Some(1_767_225_600_500));
         check("1767225600.0625", Some(1_767_225_600_062));
+        check("1767225600.12345678901234567890", Some(1_767_225_600_123));
+        check("99999999999999999999999", Some(u64::MAX));
         check("1.7672256e9", Some(1_767_225_600_000));
         check("0", Some(0));
         check("-1", Some(0));
