@@ -1,15 +1,15 @@
 // @ts-check
-// Stands around the gate in a test: its clock goes ahead, its platform shows a client's certificate, and its variables
-// are others, as a request's fields say. Signatures that are verified are counted.
+// Stands around the gate in a test: its clock stands still where it is told to, its platform shows a client's certificate,
+// and its variables are others, as a request's fields say. Signatures that are verified are counted.
 // @ts-expect-error the built worker stands beside it
 import gate, { KeyObject, MachineObject } from "./index.mjs";
 
 export { KeyObject, MachineObject };
 
 const { now } = Date;
-/** How far the clock is ahead, in ms. */
-let ahead = 0;
-Date.now = () => now() + ahead;
+/** When the clock was stopped first, and where it stands. @type {[number, number] | undefined} */
+let stopped;
+Date.now = () => stopped?.[1] ?? now();
 
 let verified = 0;
 const { verify } = SubtleCrypto.prototype;
@@ -26,9 +26,13 @@ export default {
   /** @param {Request} request @param {any} env @param {any} ctx */
   fetch(request, env, ctx) {
     const field = (/** @type {string} */ name) => request.headers.get(name);
-    ahead = 1000 * Number(field("x-ahead") ?? ahead / 1000);
-    if (new URL(request.url).pathname === "/.test/ahead") return new Response();
-    if (new URL(request.url).pathname === "/.test/verified") return new Response(String(verified));
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/.test/verified") return new Response(String(verified));
+    if (pathname === "/.test/clock") {
+      const [ahead, first] = [searchParams.get("ahead"), stopped?.[0] ?? now()];
+      stopped = ahead === null ? undefined : [first, first + 1000 * Number(ahead)];
+      return new Response();
+    }
     const given = field("x-env") ?? "{}";
     if (!changed.has(given)) changed.set(given, { ...env, ...JSON.parse(given) });
     const shown = field("x-certificate");
