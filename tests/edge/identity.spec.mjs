@@ -117,6 +117,8 @@ describe("tokens", () => {
     ["critical: something unknown", async () => bearer((await sign(pairs.r)).replace(/^[^.]*/, part({ alg: "RS256", kid: "r", crit: ["x"], x: 1 }))), "unverified"],
     ["parts with padding", async () => bearer((await sign(pairs.r)).replace(".", "=.")), "unverified"],
     ["parts in plain base64", async () => bearer(`${await sign(pairs.r)}+/`), "unverified"],
+    ["bytes that are not UTF-8", async () => bearer(`${await sign(pairs.r)}\xe9`), "unverified"],
+    ["claims that are not UTF-8", async () => bearer(`${part({ alg: "RS256", kid: "r" })}.${base64url.encode(Buffer.from("7b22ff223a317d", "hex"))}.AA`), "unverified"],
     ["two parts", async () => bearer((await sign(pairs.r)).replace(/\.[^.]*$/, ""))],
     ["five parts", async () => bearer(`${await sign(pairs.r)}.a.b`)],
     ["an opaque token", () => bearer("opaque")],
