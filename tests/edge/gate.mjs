@@ -232,6 +232,9 @@ export class Spot {
     return this.world.send({ method: "GET", path: `/.oncekey/keys/${this.key}${query}`, lines });
   };
 
+  /** The same for whoever these lines tell. @param {[string, string][]} lines */
+  peekBy = (lines) => this.world.send({ method: "GET", path: `/.oncekey/keys/${this.key}`, lines });
+
   effects = () => this.world.origin.effects(this.path);
   seen = () => this.world.origin.seen(this.path);
   arrived = (count = 1) => this.world.origin.arrived(this.path, count);
@@ -280,6 +283,7 @@ const REFUSALS = {
   caller_invalid: [400, "refused", false],
   header_invalid: [400, "refused", false],
   caller_unverified: [401, "refused", false],
+  identity_unavailable: [503, "refused", true],
   caller_changed: [409, "unknown", false],
   key_expired: [409, "expired", false],
   outcome_unknown: [409, "unknown", false],

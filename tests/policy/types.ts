@@ -6,7 +6,9 @@ const everything: Policy = {
   $schema: "./policy.schema.json",
   header: "X-Request-Key",
   field: "once",
-  scope: ["header:x-api-key", "cookie:sid"],
+  scope: ["header:x-api-key", ["jwt:main:sub", "cookie:sid"], "mtls"],
+  scope_before: ["header:x-api-key"],
+  identity: { main: { from: "bearer", jwks: "https://id.test/keys", issuer: "https://id.test/", audience: ["shop"], algorithms: ["ES256"] } },
   max_content: 1,
   max_stored: 1,
   store_failure: "open",
@@ -33,6 +35,12 @@ export const wrong: Policy[] = [
   { header: 1 },
   // @ts-expect-error an attribute of another kind
   { scope: ["query:user"] },
+  // @ts-expect-error an attribute of another kind in a list
+  { scope: [["query:user"]] },
+  // @ts-expect-error an algorithm that signs nothing
+  { identity: { main: { algorithms: ["none"] } } },
+  // @ts-expect-error a token in the content
+  { identity: { main: { from: "body" } } },
   // @ts-expect-error a number as a text
   { max_content: "10MB" },
   // @ts-expect-error another word

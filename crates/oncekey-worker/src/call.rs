@@ -2,6 +2,7 @@
 
 use js_sys::JsString;
 use oncekey::{
+    answer::peek::is_remembered,
     call::{CallFailure, CallHistory},
     errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
     key::{scoped::ScopedKey, seal::SealKeys},
@@ -17,6 +18,7 @@ use crate::{
         failure::Failure,
         head,
         init::RequestInit,
+        message::new_request,
     },
 };
 
@@ -60,6 +62,28 @@ pub async fn call_key_object_for(
         _ => errand.to_string(),
     };
     call(coding, gate, Class::Keys, key.as_str(), &text, request, headers, body).await
+}
+
+/// The name under which a key is asked for: the one of before where anything is remembered there, else the one of now.
+pub async fn name_in_use(
+    gate: &Gate,
+    now: ScopedKey,
+    before: Option<ScopedKey>,
+    url: &str,
+) -> Result<ScopedKey, CallFailure> {
+    let Some(before) = before else {
+        return Ok(now);
+    };
+    let request = new_request(url, &RequestInit::default()).map_err(|_| CallFailure::Unreached)?;
+    let headers = Headers::new().map_err(|_| CallFailure::Unreached)?;
+    let peek = Errand::Peek { wait: 0, callers: None, age: None };
+    let answer = call_key_object(gate, &before, &peek, &request, &headers, &JsValue::NULL).await?;
+    let content = content_of(&answer).await.map_err(|_| CallFailure::InDoubt)?;
+    match is_remembered(answer.status(), &content) {
+        Some(true) => Ok(before),
+        Some(false) => Ok(now),
+        None => Err(CallFailure::InDoubt),
+    }
 }
 
 /// One call to the object of that name, made once more where the platform says that it may succeed then.

@@ -4,14 +4,14 @@ use std::{future::poll_fn, pin::Pin, rc::Rc, task::Poll};
 
 use js_sys::Uint8Array;
 use oncekey::{
-    batch::ItemLine,
+    batch::{ItemLine, NameBefore},
     errand::Errand,
     http::negotiate::known_coding,
     stored::{attempt::Attempt, request::StoredRequest},
 };
 
 use crate::{
-    call::{AnswerCoding, call_key_object_for},
+    call::{AnswerCoding, call_key_object_for, name_in_use},
     gate::Gate,
     platform::{
         clock::{self, now_millis},
@@ -54,12 +54,18 @@ impl Exchange {
         self.line.has_room(answers, bytes)
     }
 
-    /// An item joins; says its number.
-    pub fn add_item(&mut self, attempt: Attempt, head: StoredRequest, content: Vec<u8>) -> usize {
+    /// An item joins; says its number. `before`: the name that its key had before, where there is one.
+    pub fn add_item(
+        &mut self,
+        attempt: Attempt,
+        before: Option<NameBefore>,
+        head: StoredRequest,
+        content: Vec<u8>,
+    ) -> usize {
         let number = self.line.join_item(Some(&attempt.scoped_key));
         let (gate, limit) = (self.gate.clone(), self.limit);
         // Nothing happens before it is polled.
-        let asked = async move { exchange_item(&gate, attempt, &head, &content, limit).await };
+        let asked = async move { exchange_item(&gate, attempt, before, &head, &content, limit).await };
         self.waiting.push((number, Box::pin(asked)));
         number
     }
@@ -97,13 +103,19 @@ impl Exchange {
 
 async fn exchange_item(
     gate: &Gate,
-    attempt: Attempt,
+    mut attempt: Attempt,
+    before: Option<NameBefore>,
     head: &StoredRequest,
     content: &[u8],
     limit: u64,
 ) -> Option<ItemAnswer> {
     let request = message::request_of_stored(head).ok()?;
-    let key = attempt.scoped_key.clone();
+    let name_before = before.as_ref().map(|before| before.name.clone());
+    let key = name_in_use(gate, attempt.scoped_key, name_before, &request.url()).await.ok()?;
+    if let Some(NameBefore { seal, .. }) = before.filter(|before| before.name == key) {
+        attempt.seal = seal;
+    }
+    attempt.scoped_key = key.clone();
     let body = Uint8Array::from(content).into();
     let coding = if limit > 0 { AnswerCoding::Undone } else { AnswerCoding::Kept };
     let errand = Errand::Attempt(attempt);

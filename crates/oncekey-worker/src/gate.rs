@@ -7,10 +7,9 @@ use oncekey::{
         log::{fault_line, log_line},
         refusal::Refusal,
     },
-    http::{fields::Fields, target::UrlParts},
+    identity::SHORTEST_SECRET,
     key::{
-        caller::InvalidCaller,
-        scope::{NameSecret, Scope},
+        scope::NameSecret,
         seal::{SealKey, SealMaterial},
     },
     policy::{InvalidPolicy, LimitQuestion, Policy},
@@ -34,7 +33,7 @@ pub struct Gate {
     pub policy: Rc<Policy>,
     pub origin: Option<Origin>,
     /// Hides callers in the names of their keys.
-    names: Option<NameSecret>,
+    pub names: Option<NameSecret>,
     /// The secrets under which something may be sealed; the first seals.
     pub seal_secrets: Vec<Vec<u8>>,
     keys: Option<Namespace>,
@@ -86,9 +85,6 @@ fn without_sqlite(env: &Env) -> Option<Refusal> {
     }))
 }
 
-/// Bytes of the shortest secret under which is sealed.
-const SHORTEST_SECRET: usize = 32;
-
 /// The secret that seals and the one before it; none where the first is missing or too short.
 fn seal_secrets(env: &Env) -> Vec<Vec<u8>> {
     ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD"]
@@ -134,6 +130,12 @@ impl Gate {
         if let Some(refusal) = without_sqlite(env) {
             return Err(refusal);
         }
+        let is_long = |name: &&str| bindings::text_binding(env, name).is_some_and(|it| it.len() >= SHORTEST_SECRET);
+        if let Some(name) = policy.secrets().find(|name| !is_long(name)) {
+            let message =
+                format!("{name} has to be a secret of at least {SHORTEST_SECRET} bytes: tokens are verified by it.");
+            return Err(misconfigured(&message));
+        }
         for (name, limit) in policy.limit_bindings() {
             if bindings::object_binding::<RateLimit>(env, &limit.binding, "limit").is_none() {
                 let message = format!("/limits/{name}/binding: {} has to be bound to a rate limit.", limit.binding);
@@ -152,11 +154,6 @@ impl Gate {
         }
         let names = names.map(|secret| NameSecret::new(secret.as_bytes()));
         Ok(Self { policy, origin, names, seal_secrets, keys, machines, env: env.clone() })
-    }
-
-    /// The scope of a request that has a key.
-    pub fn caller_scope(&self, parts: &UrlParts<'_>, fields: &Fields) -> Result<Scope, InvalidCaller> {
-        Ok(self.policy.caller_scope(parts, fields)?.hidden(self.names.clone()))
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.

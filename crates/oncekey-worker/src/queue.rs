@@ -46,7 +46,7 @@ pub async fn consume_batch(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<
             && let Some(attempt) = attempt_of_message(&gate.policy, queue, &id, &bytes)
         {
             let url = [QUEUE_HOST, &queue.path].concat();
-            exchange.add_item(attempt, StoredRequest::json(&url), bytes);
+            exchange.add_item(attempt, None, StoredRequest::json(&url), bytes);
             numbers.push(at);
         }
     }

@@ -21,7 +21,7 @@ use crate::{
         select::{Selected, is_json, json_text, list_elements, select, string_value},
         write::{RawJson, to_json},
     },
-    key::{InvalidKey, Key, scope::Scope, scoped::ScopedKey},
+    key::{InvalidKey, Key, scoped::ScopedKey, scopes::CallerScopes, seal::SealKeys},
     policy::{Policy, Route},
     stored::{
         attempt::{Attempt, Terms},
@@ -122,8 +122,17 @@ pub struct BatchPlan {
     path: String,
     route: Route,
     terms: Terms,
-    scope: Scope,
+    scopes: CallerScopes,
     head: StoredRequest,
+}
+
+/// The name that an item's key had while callers were told apart by other attributes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameBefore {
+    /// It.
+    pub name: ScopedKey,
+    /// Under which keys the answer is sealed there.
+    pub seal: SealKeys,
 }
 
 impl BatchPlan {
@@ -133,7 +142,7 @@ impl BatchPlan {
         policy: &Policy,
         route: &Route,
         item: (&[String], &str),
-        scope: Scope,
+        scopes: CallerScopes,
         origin: &str,
         fields: &Fields,
     ) -> Self {
@@ -142,7 +151,7 @@ impl BatchPlan {
             path: item.1.to_owned(),
             route: route.clone(),
             terms: Terms::of(policy, route),
-            scope,
+            scopes,
             head: StoredRequest::json(&[origin, item.1].concat()).with(&item_fields(fields, &policy.header)),
         }
     }
@@ -152,8 +161,8 @@ impl BatchPlan {
         &self.head
     }
 
-    /// Reads an element of the list, as written.
-    pub fn attempt_of_item(&self, policy: &Policy, element: &str) -> Result<Attempt, Refusal> {
+    /// Reads an element of the list, as written; and the name that its key had [before](CallerScopes::name_before).
+    pub fn attempt_of_item(&self, policy: &Policy, element: &str) -> Result<(Attempt, Option<NameBefore>), Refusal> {
         let key = match select(element, &self.item_key) {
             Selected::Nothing => return Err(Refusal::KeyMissing),
             Selected::Twice => return Err(Refusal::KeyInvalid(InvalidKey::Repeated)),
@@ -162,14 +171,18 @@ impl BatchPlan {
             }
         };
         let key = key.map_err(Refusal::KeyInvalid)?;
-        let scoped_key = ScopedKey::derive(&self.scope, &key).map_err(Refusal::KeyInvalid)?;
+        let scoped_key = ScopedKey::derive(&self.scopes.now, &key).map_err(Refusal::KeyInvalid)?;
         let age = self.route.age_of(&key).map_err(Refusal::KeyInvalid)?;
         let terms = self.terms.clone();
         let key_place = [Ignore::Pointer(self.item_key.clone())];
         let (left_out, headers) = ((&*self.route.ignore, &key_place[..]), (&*self.route.headers, self.head.fields()));
         let attempt = Attempt::of_item(policy, scoped_key, &self.path, element.as_bytes(), left_out, headers, terms);
-        let seal = policy.seal_keys(&self.scope, &key);
-        Ok(Attempt { callers: self.scope.callers(&key), age, seal, ..attempt })
+        let seal = policy.seal_keys(&self.scopes.now, &key);
+        let before = self
+            .scopes
+            .name_before(&key)
+            .map(|name| NameBefore { seal: policy.seal_keys(self.scopes.of_name(&name, &key), &key), name });
+        Ok((Attempt { callers: self.scopes.callers(&key), age, seal, ..attempt }, before))
     }
 }
 

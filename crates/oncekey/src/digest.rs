@@ -85,6 +85,32 @@ pub(crate) fn base64url(bytes: &[u8]) -> String {
     text
 }
 
+/// Reads what [`base64url`] writes, and nothing else: no padding, no bits beyond the last byte.
+pub(crate) fn read_base64url(text: &str) -> Option<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len() * 3 / 4);
+    for four in text.as_bytes().chunks(4) {
+        let mut bits = 0_u32;
+        for at in 0..4 {
+            bits = bits << 6 | four.get(at).map_or(Some(0), |letter| six_bits(*letter))?;
+        }
+        let [_, three @ ..] = bits.to_be_bytes();
+        bytes.extend(three.iter().take((four.len() * 3) / 4));
+    }
+    (base64url(&bytes) == text).then_some(bytes)
+}
+
+/// The six bits of a letter.
+fn six_bits(letter: u8) -> Option<u32> {
+    Some(match letter {
+        b'A'..=b'Z' => u32::from(letter - b'A'),
+        b'a'..=b'z' => u32::from(letter - b'a') + 26,
+        b'0'..=b'9' => u32::from(letter - b'0') + 52,
+        b'-' => 62,
+        b'_' => 63,
+        _ => return None,
+    })
+}
+
 /// Base64 with padding (RFC 4648 §4).
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = base64url(bytes).replace('-', "+").replace('_', "/");
@@ -138,7 +164,7 @@ pub(crate) fn length_prefix(bytes: usize) -> [u8; 8] {
 
 #[cfg(test)]
 mod tests {
-    use super::{hmac, to_hex};
+    use super::{base64url, hmac, read_base64url, to_hex};
 
     fn check(key: &[u8], message: &[u8], expect: &str) {
         assert_eq!(to_hex(&hmac(key, message)), expect);
@@ -152,5 +178,16 @@ mod tests {
         check(b"Jefe", b"what do ya want for nothing?", expect);
         let expect = "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54";
         check(&[0xaa; 131], b"Test Using Larger Than Block-Size Key - Hash Key First", expect);
+    }
+
+    #[test]
+    fn base64url_is_read_as_it_is_written() {
+        for length in 0..10 {
+            let bytes: Vec<u8> = (0..length).map(|at| 0xfb_u8.wrapping_mul(at + 1)).collect();
+            assert_eq!(read_base64url(&base64url(&bytes)), Some(bytes));
+        }
+        for wrong in ["A", "AB", "AAB", "AA==", "A+AA", "A/AA", "AA AA", "AAAA\n", "é", "AAAAA"] {
+            assert_eq!(read_base64url(wrong), None, "{wrong}");
+        }
     }
 }

@@ -12,6 +12,7 @@
 //! | `digest` | SHA-256 over length-prefixed parts | keys and fingerprints |
 //! | [`json`] | JSON read part by part, and the one writer of what the gate says | everybody |
 //! | [`http`] | fields, targets, dates, negotiation, each once | everybody |
+//! | [`identity`] | signed tokens: who they say that the caller is, and the keys that verify them | front |
 //! | [`key`] | the key, whose it is, the scoped key that both become; new keys | front, page |
 //! | [`content`] | canonical forms, and the key in them | front |
 //! | [`policy`] | what is protected, and how | front, object |
@@ -134,6 +135,7 @@ mod digest;
 pub mod errand;
 pub mod fingerprint;
 pub mod http;
+pub mod identity;
 pub mod json;
 pub mod key;
 pub mod policy;

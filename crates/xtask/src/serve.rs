@@ -9,7 +9,7 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use oncekey::policy::Policy;
+use oncekey::{identity::SHORTEST_SECRET, policy::Policy};
 use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
@@ -102,13 +102,23 @@ fn policy(options: &Options) -> Result<String> {
         (None, Some(_)) => return Ok(String::new()),
     };
     let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    match text.parse::<Policy>() {
-        Ok(policy) if !policy.limit_bindings().is_empty() && options.limits.is_none() => {
-            bail!("{}: /limits: --limits N says how many keys pass, since there is no rate limit here", path.display())
-        }
-        Ok(_) => Ok(text),
-        Err(error) => bail!("{}: {}", path.display(), error),
+    let policy = text.parse::<Policy>().with_context(|| path.display().to_string())?;
+    if !policy.limit_bindings().is_empty() && options.limits.is_none() {
+        bail!("{}: /limits: --limits N says how many keys pass, since there is no rate limit here", path.display());
     }
+    for name in policy.secrets() {
+        if secret_of(name).is_none() {
+            bail!(
+                "the policy verifies tokens by {name}: the environment needs it, of at least {SHORTEST_SECRET} bytes"
+            );
+        }
+    }
+    Ok(text)
+}
+
+/// A secret that the policy names, from the environment.
+fn secret_of(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|secret| secret.len() >= SHORTEST_SECRET)
 }
 
 /// The folders of one `serve`.
@@ -151,6 +161,13 @@ impl Drop for Room {
 fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     let mut config = Config::default();
     config.disk(state);
+    let known = policy.parse::<Policy>()?;
+    for name in known.secrets() {
+        config.secret(name, &secret_of(name).unwrap_or_default());
+    }
+    if options.origin.is_some() || known.identity.iter().any(|identity| identity.key_set().is_some()) {
+        config.internet();
+    }
     if let Some(port) = options.queue_port {
         config.queue(port);
     }
@@ -163,7 +180,6 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     if let Some(url) = &options.origin {
         let service = service.as_deref();
         check_origin(url)?;
-        config.internet();
         let policy = if std::env::var_os(AS_JSON).is_some() {
             json_binding("ONCEKEY", policy)
         } else {

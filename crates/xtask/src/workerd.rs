@@ -48,6 +48,8 @@ pub struct Config {
     workers: String,
     /// The rate limits, by name, with their periods, and how many calls each lets pass.
     limits: (Vec<(String, u32)>, u32),
+    /// Bindings of the gate's that its policy names.
+    secrets: Vec<String>,
 }
 
 impl Config {
@@ -126,6 +128,11 @@ impl Config {
         self.limits = (limits, most);
     }
 
+    /// A secret that the gate's policy names.
+    pub fn secret(&mut self, name: &str, value: &str) {
+        self.secrets.push(text_binding(name, value));
+    }
+
     /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`; `service`: the
     /// secret of the backends, where there is one.
     pub fn gate(&mut self, policy: &str, origin: &str, service: Option<&str>) -> Result<()> {
@@ -135,6 +142,7 @@ impl Config {
             .context("wasm-pack.toml lists no worker")?;
         let name = std::env::var(PACKAGE).unwrap_or(package.name);
         let mut bindings = vec![origin.to_owned(), policy.to_owned()];
+        bindings.append(&mut self.secrets);
         let admin = std::env::var("ONCEKEY_ADMIN").ok();
         for (name, secret) in [("ONCEKEY_ADMIN", admin.as_deref()), ("ONCEKEY_SERVICE", service)] {
             bindings.extend(secret.map(|secret| text_binding(name, secret)));

@@ -46,10 +46,10 @@ pub async fn answer_batch(
     let (kind, coding) = (incoming.fields.get("content-type"), incoming.fields.get("content-encoding"));
     items_of(kind, coding, &bytes, items, max_items)?;
     let origin = [parts.scheme, "://", parts.host].concat();
-    let scope = incoming.gate.caller_scope(parts, &incoming.fields)?;
+    let scopes = incoming.caller_scopes(parts).await?;
     incoming.check_exact(|_| true)?;
-    let limit = policy.limit_question(&scope, &incoming.fields);
-    let plan = BatchPlan::new(policy, route, item, scope, &origin, &incoming.fields);
+    let limit = policy.limit_question(&scopes.now, &incoming.fields);
+    let plan = BatchPlan::new(policy, route, item, scopes, &origin, &incoming.fields);
     let run = BatchRun {
         gate: incoming.gate.clone(),
         plan,
@@ -101,8 +101,8 @@ impl BatchRun {
                     refused => refused,
                 };
                 match attempt {
-                    Ok(attempt) => {
-                        exchange.add_item(attempt, self.plan.head().clone(), element.as_bytes().to_vec());
+                    Ok((attempt, before)) => {
+                        exchange.add_item(attempt, before, self.plan.head().clone(), element.as_bytes().to_vec());
                     }
                     Err(refusal) => {
                         let text = refused_item(&refusal);

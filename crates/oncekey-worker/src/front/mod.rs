@@ -2,6 +2,7 @@
 
 mod batch;
 mod forward;
+mod identity;
 mod incoming;
 mod machines;
 mod protect;

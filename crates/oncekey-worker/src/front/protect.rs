@@ -25,6 +25,7 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
+    call::name_in_use,
     fault,
     front::{
         batch::{self, BatchList},
@@ -69,11 +70,11 @@ impl Incoming<'_> {
             return self.handle_keyless(route, BypassReason::NoKey, Some(&body)).await;
         };
         let age = route.age_of(&key)?;
-        let scope = self.gate.caller_scope(parts, &self.fields)?;
+        let scopes = self.caller_scopes(parts).await?;
         let is_kept = route.mode == Mode::Accept;
         self.check_exact(|name| is_kept || route.headers.iter().any(|counts| counts.eq_ignore_ascii_case(name)))?;
-        let scoped_key = ScopedKey::derive(&scope, &key)?;
-        self.gate.check_limit(policy.limit_question(&scope, &self.fields).as_ref()).await?;
+        let scoped_key = ScopedKey::derive(&scopes.now, &key)?;
+        self.gate.check_limit(policy.limit_question(&scopes.now, &self.fields).as_ref()).await?;
         let target = Target { method, path_and_query: parts.path_and_query };
         let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
         let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
@@ -81,16 +82,21 @@ impl Incoming<'_> {
         let key_is_in_content = header.is_none() || content.is_form() && content.key(&policy.field)?.is_some();
         let length = bytes.len();
         drop((bytes, plain));
+        let before = scopes.name_before(&key);
+        let scoped_key = match name_in_use(self.gate, scoped_key.clone(), before, &self.request.url()).await {
+            Ok(name) => name,
+            Err(failure) => return self.answer_failed_call(failure, &scoped_key, &body).await,
+        };
         let attempt = Attempt {
             scoped_key: scoped_key.clone(),
             fingerprint,
             terms: Terms::of(policy, route),
             header: policy.header.clone(),
-            callers: scope.callers(&key),
+            callers: scopes.callers(&key),
             basis: Some(basis.into()),
             age,
             // What is accepted is delivered without its caller.
-            seal: if is_kept { SealKeys::default() } else { policy.seal_keys(&scope, &key) },
+            seal: if is_kept { SealKeys::default() } else { policy.seal_keys(scopes.of_name(&scoped_key, &key), &key) },
         };
         let errand = if is_kept { Errand::Accept(attempt) } else { Errand::Attempt(attempt) };
         let headers = self.headers_without_internal()?;
@@ -106,18 +112,30 @@ impl Incoming<'_> {
                         word: &head::word(&response).unwrap_or_default(),
                         status: response.status(),
                         key: &scoped_key,
-                        is_identified: !scope.is_anonymous(),
+                        is_identified: !scopes.now.is_anonymous(),
                         bytes: length,
                     };
                     log(&attempt_line(&answered, began, now_millis(), env!("CARGO_PKG_VERSION")));
                 }
                 Ok(self.in_accepted_coding(response).await?)
             }
-            Err(CallFailure::Unreached) if policy.store_failure == StoreFailure::Open => {
-                self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(&body)).await
+            Err(failure) => self.answer_failed_call(failure, &scoped_key, &body).await,
+        }
+    }
+
+    /// A request whose object could not be asked.
+    async fn answer_failed_call(
+        &self,
+        failure: CallFailure,
+        key: &ScopedKey,
+        body: &JsValue,
+    ) -> Result<Response, Stop> {
+        match failure {
+            CallFailure::Unreached if self.gate.policy.store_failure == StoreFailure::Open => {
+                self.pass_on(Some(StatusWord::Bypassed(BypassReason::StoreUnavailable)), Some(body)).await
             }
-            Err(CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood) => {
-                log_error(&log_line("store", now_millis(), Some(&scoped_key), None));
+            CallFailure::Unreached | CallFailure::InDoubt | CallFailure::NotUnderstood => {
+                log_error(&log_line("store", now_millis(), Some(key), None));
                 Err(self.gate.failed_call().into())
             }
         }

@@ -17,6 +17,7 @@ use wasm_bindgen::JsValue;
 use web_sys::Response;
 
 use crate::{
+    call::name_in_use,
     front::{
         incoming::{Incoming, Stop},
         machines,
@@ -127,8 +128,11 @@ fn answer_peek_preflight(incoming: &Incoming<'_>) -> Result<Response, Stop> {
 /// What became of a key, for the caller who sent it.
 async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) -> Result<Response, Stop> {
     let key = if name.starts_with('"') { Key::from_header(name) } else { Key::from_content(name) }?;
-    let scope = incoming.gate.caller_scope(parts, &incoming.fields)?;
-    let scoped_key = ScopedKey::derive(&scope, &key)?;
+    let scopes = incoming.caller_scopes(parts).await?;
+    let (now, before) = (ScopedKey::derive(&scopes.now, &key)?, scopes.name_before(&key));
+    let scoped_key = name_in_use(incoming.gate, now, before, &incoming.request.url())
+        .await
+        .map_err(|_| incoming.gate.failed_call())?;
     let wait = parts
         .query
         .split('&')
@@ -137,7 +141,7 @@ async fn answer_peek(incoming: &Incoming<'_>, name: &str, parts: &UrlParts<'_>) 
         .unwrap_or(0)
         .min(MAX_PEEK_WAIT);
     let age = incoming.gate.policy.age_to_peek(&key);
-    call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scope.callers(&key), age }).await
+    call_key_object(incoming, &scoped_key, &Errand::Peek { wait, callers: scopes.callers(&key), age }).await
 }
 
 /// Whether the request carries the operator's secret.

@@ -82,6 +82,10 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn limit(this: &RateLimit, of: &JsValue) -> Result<Promise, JsValue>;
 
+    /// Sends a request to whatever its URL names.
+    #[wasm_bindgen(catch, js_name = fetch)]
+    pub fn global_fetch(input: &JsValue, init: &JsValue) -> Result<Promise, JsValue>;
+
     /// Writes a line for the operator, of what is ordinary.
     #[wasm_bindgen(js_namespace = console, js_name = log)]
     pub fn log(line: &str);

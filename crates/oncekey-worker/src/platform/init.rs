@@ -39,6 +39,11 @@ impl RequestInit {
         Self { keeps_redirect: true, keeps_coding: true, ..Self::default() }
     }
 
+    /// How anything is asked that is to answer itself.
+    pub fn without_redirects() -> Self {
+        Self { keeps_redirect: true, ..Self::default() }
+    }
+
     /// How an object is asked: a redirect that the origin answered with is the answer. A request that the gate made would
     /// follow it back to the object otherwise, which has no errand then (Fetch §5.4: `redirect` is `follow` unless told).
     pub fn to_object(headers: &Headers, body: JsValue) -> Self {

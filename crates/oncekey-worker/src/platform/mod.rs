@@ -5,6 +5,7 @@ pub mod cipher;
 pub mod clock;
 pub mod failure;
 pub mod head;
+pub mod identity;
 pub mod init;
 pub mod message;
 pub mod origin;

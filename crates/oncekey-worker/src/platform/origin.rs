@@ -2,22 +2,16 @@
 
 use js_sys::Promise;
 use oncekey::http::target::{is_web_origin, split_url, target_to_send};
-use wasm_bindgen::{JsCast, JsValue, prelude::wasm_bindgen};
+use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{Headers, Request};
 use worker::Env;
 
 use crate::platform::{
-    bindings::{Fetcher, object_binding},
+    bindings::{Fetcher, global_fetch, object_binding},
     failure::Failure,
     head,
     init::RequestInit,
 };
-
-#[wasm_bindgen]
-extern "C" {
-    #[wasm_bindgen(catch, js_name = fetch)]
-    fn global_fetch(input: &JsValue, init: &JsValue) -> Result<Promise, JsValue>;
-}
 
 /// Where the effect runs.
 #[derive(Clone)]

@@ -1,6 +1,9 @@
 //! What a peek says.
 
-use crate::http::date::Millis;
+use crate::{
+    http::date::Millis,
+    json::select::{Selected, select},
+};
 
 /// What a peek says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,4 +52,20 @@ pub struct KeyLook {
     pub tries: u32,
     /// The path of the route; empty where it is not known.
     pub route: String,
+}
+
+/// Whether a peek's answer says that anything is remembered; nothing where it is no such answer.
+///
+/// ```
+/// use oncekey::{answer::{own::GateAnswer, peek::{PeekState, is_remembered}}};
+///
+/// assert_eq!(is_remembered(200, &GateAnswer::peek(PeekState::Absent).content), Some(false));
+/// assert_eq!(is_remembered(200, &GateAnswer::peek(PeekState::Running).content), Some(true));
+/// assert_eq!(is_remembered(503, "{}"), None);
+/// ```
+pub fn is_remembered(status: u16, content: &str) -> Option<bool> {
+    let Selected::Value(state) = select(content, &["state".to_owned()]) else {
+        return None;
+    };
+    (status == 200).then_some(!matches!(state, "\"absent\"" | "\"expired\""))
 }

@@ -38,8 +38,10 @@ pub enum Refusal {
         /// Its name.
         name: String,
     },
-    /// Nothing proves who the caller is.
-    CallerUnverified,
+    /// Nothing proves who the caller is, or what should does not verify.
+    CallerUnverified(InvalidCaller),
+    /// The keys by which a caller is verified cannot be had.
+    IdentityUnavailable,
     /// Another caller's random UUID.
     CallerChanged,
     /// Too many new keys of this caller.
@@ -147,7 +149,7 @@ impl Refusal {
             | Self::HeaderInvalid { .. }
             | Self::ContentIncomplete
             | Self::ContentInvalid { .. } => 400,
-            Self::Unauthorized | Self::CallerUnverified => 401,
+            Self::Unauthorized | Self::CallerUnverified(_) => 401,
             Self::NoSuchEndpoint | Self::NothingRemembered => 404,
             Self::MethodNotAllowed { .. } => 405,
             Self::InProgress { .. }
@@ -163,7 +165,7 @@ impl Refusal {
             Self::TooManyKeys { .. } => 429,
             Self::PolicyInvalid { .. } | Self::Misconfigured { .. } => 500,
             Self::UnansweredUnprotected { .. } => 502,
-            Self::OriginUnreachable { .. } | Self::StoreUnavailable => 503,
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable | Self::IdentityUnavailable => 503,
             Self::OriginUnanswered { .. } => 504,
         }
     }
@@ -175,7 +177,8 @@ impl Refusal {
             Self::KeyInvalid(_) => "key_invalid",
             Self::CallerInvalid => "caller_invalid",
             Self::HeaderInvalid { .. } => "header_invalid",
-            Self::CallerUnverified => "caller_unverified",
+            Self::CallerUnverified(_) => "caller_unverified",
+            Self::IdentityUnavailable => "identity_unavailable",
             Self::CallerChanged => "caller_changed",
             Self::KeyExpired => "key_expired",
             Self::TooManyKeys { .. } => "too_many_keys",
@@ -217,7 +220,7 @@ impl Refusal {
     pub fn retry_after(&self) -> Option<u32> {
         match self {
             Self::InProgress { retry_after } | Self::TooManyKeys { retry_after } => Some(*retry_after),
-            Self::OriginUnreachable { .. } | Self::StoreUnavailable => Some(SOON),
+            Self::OriginUnreachable { .. } | Self::StoreUnavailable | Self::IdentityUnavailable => Some(SOON),
             Self::OriginUnanswered { .. } => Some(1),
             _ => None,
         }
@@ -230,7 +233,8 @@ impl Refusal {
             Self::KeyInvalid(_) => "Idempotency-Key is invalid",
             Self::CallerInvalid => "The caller cannot be told",
             Self::HeaderInvalid { .. } => "A header field is not UTF-8",
-            Self::CallerUnverified => "The caller is not verified",
+            Self::CallerUnverified(_) => "The caller is not verified",
+            Self::IdentityUnavailable => "The caller cannot be verified now",
             Self::CallerChanged => "Idempotency-Key was used by another caller",
             Self::KeyExpired => "Idempotency-Key is too old",
             Self::TooManyKeys { .. } => "Too many keys",
@@ -267,7 +271,13 @@ impl Refusal {
                 format!("The field {name} holds bytes that are not UTF-8: it cannot be read exactly. Nothing was run.")
             }
             Self::CallerInvalid => format!("{} Nothing was run.", InvalidCaller::Inexact),
-            Self::CallerUnverified => format!("{} Nothing was run. Send the same key again with them.", InvalidCaller::Anonymous),
+            Self::CallerUnverified(why) => {
+                format!("{why} Nothing was run. Send the same key again with credentials that are valid.")
+            }
+            Self::IdentityUnavailable => {
+                "The keys that verify the caller's token cannot be had. Nothing was run. Try again later with the same key."
+                    .to_owned()
+            }
             Self::CallerChanged => "This key was first used by another caller, or under credentials of which none is left. What became of that request is told to its caller alone. Nothing was run by this attempt. Look at the resource before you use a new key.".to_owned(),
             Self::TooManyKeys { .. } => {
                 "This caller has sent too many keys. Nothing was run. Try again later with the same key.".to_owned()
@@ -359,8 +369,13 @@ impl Refusal {
         if let Self::MethodNotAllowed { allow } = self {
             lines.push("allow", allow);
         }
-        if matches!(self, Self::Unauthorized | Self::CallerUnverified) {
-            lines.push("www-authenticate", "Bearer");
+        match self {
+            // RFC 6750 §3.1: what was sent is not taken.
+            Self::CallerUnverified(InvalidCaller::Token(_)) => {
+                lines.push("www-authenticate", "Bearer error=\"invalid_token\"");
+            }
+            Self::Unauthorized | Self::CallerUnverified(_) => lines.push("www-authenticate", "Bearer"),
+            _ => {}
         }
         open_lines(&mut lines, audience);
         let (content_type, content) = match audience.form {
@@ -419,7 +434,7 @@ impl From<InvalidCaller> for Refusal {
     fn from(why: InvalidCaller) -> Self {
         match why {
             InvalidCaller::Inexact => Self::CallerInvalid,
-            InvalidCaller::Anonymous => Self::CallerUnverified,
+            InvalidCaller::Anonymous | InvalidCaller::Token(_) => Self::CallerUnverified(why),
         }
     }
 }

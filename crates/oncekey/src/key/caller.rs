@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `Authorization` of a scheme that is made anew for each request | scheme and what stays; it proves nothing |
 //! | any other `Authorization` | the scheme without regard to case (RFC 9110 §11.1), the rest byte for byte |
+//! | a claim of a token | its issuer and the claim, as JSON, wherever the token is |
+//! | the client's certificate | its fingerprint, in small letters |
 //! | any other | byte for byte |
 //!
 //! | scheme | what stays | source |
@@ -22,6 +24,7 @@ use std::{error::Error, fmt, str::FromStr};
 use crate::{
     digest::{LengthPrefixedDigest, from_hex, to_hex},
     http::token::is_token,
+    identity::InvalidToken,
     key::Key,
 };
 
@@ -146,6 +149,24 @@ pub fn compared_host(scheme: &str, host: &str) -> String {
     if port.is_empty() || port == usual { name.to_owned() } else { [name, ":", port].concat() }
 }
 
+/// Whether a value identifies a caller as this attribute.
+pub(crate) fn is_attribute(name: &str, value: &str) -> bool {
+    CallerAttribute::of(name, value).is_some()
+}
+
+/// The fingerprint of a client's certificate in the form in which it is compared, where the platform says that it is
+/// verified.
+///
+/// ```
+/// use oncekey::key::caller::verified_certificate;
+///
+/// assert_eq!(verified_certificate("SUCCESS", "0AFF").as_deref(), Some("0aff"));
+/// assert_eq!(verified_certificate("FAILED:self signed certificate", "0AFF"), None);
+/// ```
+pub fn verified_certificate(verified: &str, fingerprint: &str) -> Option<String> {
+    (verified == "SUCCESS" && !fingerprint.is_empty()).then(|| fingerprint.to_ascii_lowercase())
+}
+
 /// A value of the scope as the platform gives it, where that is exactly what was sent.
 ///
 /// ```
@@ -205,15 +226,26 @@ pub enum InvalidCaller {
     Inexact,
     /// Nothing identifies the caller, and the policy wants that.
     Anonymous,
+    /// A token that does not verify.
+    Token(InvalidToken),
+}
+
+impl From<InvalidToken> for InvalidCaller {
+    fn from(why: InvalidToken) -> InvalidCaller {
+        InvalidCaller::Token(why)
+    }
 }
 
 /// What is wrong, as a sentence for the `detail` of a problem (RFC 9457 §3.1.4).
 impl fmt::Display for InvalidCaller {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            InvalidCaller::Inexact => "A header or cookie that tells callers apart holds bytes that are not UTF-8.",
-            InvalidCaller::Anonymous => "A key is taken only from a caller with credentials.",
-        })
+        match self {
+            InvalidCaller::Inexact => {
+                f.write_str("A header or cookie that tells callers apart holds bytes that are not UTF-8.")
+            }
+            InvalidCaller::Anonymous => f.write_str("A key is taken only from a caller with credentials."),
+            InvalidCaller::Token(why) => why.fmt(f),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ pub mod caller;
 pub mod mint;
 pub mod scope;
 pub mod scoped;
+pub mod scopes;
 pub mod seal;
 
 use std::{borrow::Cow, error::Error, fmt};

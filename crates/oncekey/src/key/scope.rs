@@ -98,6 +98,12 @@ impl Scope {
         digest.finish()
     }
 
+    /// Adds an attribute that somebody else has read, in the form in which it is compared. `is_proof`: nobody else can send
+    /// it.
+    pub fn add_read(&mut self, attribute: String, value: String, is_proof: bool) {
+        self.attributes.push(CallerAttribute { name: attribute, value, is_proof });
+    }
+
     /// Whether nothing identifies the caller.
     pub fn is_anonymous(&self) -> bool {
         self.attributes.is_empty()

@@ -59,6 +59,13 @@ fn check_value(at: &LocatedValue, kind: ValueKind) -> Result<(), InvalidPolicy> 
             at.refuse_unless(matches!(at.value, PolicyValue::Text(_)), "a string")?;
             check_text(at, syntax, at.value.text())
         }
+        ValueKind::TextOrTexts(syntax) => match at.value {
+            PolicyValue::Text(_) => check_value(at, ValueKind::Text(syntax)),
+            PolicyValue::List(texts) if !texts.is_empty() => {
+                at.elements().try_for_each(|element| check_value(&element, ValueKind::Text(syntax)))
+            }
+            _ => at.refuse(PolicyFault::Expected("a string, or a list of strings")),
+        },
         ValueKind::List { of, filled } => {
             at.refuse_unless(matches!(at.value, PolicyValue::List(_)), "a list")?;
             if let Some(expected) = filled {

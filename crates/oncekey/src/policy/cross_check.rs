@@ -3,15 +3,20 @@
 use crate::{
     http::percent::decode_unreserved,
     policy::{
-        attribute::Attribute, invalid::InvalidPolicy, located::LocatedValue, path_pattern::PathPattern,
+        attribute::Attribute,
+        invalid::{InvalidPolicy, PolicyFault},
+        located::LocatedValue,
+        path_pattern::PathPattern,
         value::PolicyValue,
     },
 };
 
 /// The first thing that is wrong between the members of a policy that was checked and filled.
 pub(super) fn check_together(at: &LocatedValue) -> Result<(), InvalidPolicy> {
-    let (header, scope, machines) = (at.member("header"), at.member("scope"), at.member("machines"));
-    check_scope(&scope, header.value.text())?;
+    let (header, machines) = (at.member("header"), at.member("machines"));
+    let (scope, before, identities) = (at.member("scope"), at.member("scope_before"), at.member("identity"));
+    identities.members().try_for_each(|(_, identity)| check_identity(&identity))?;
+    [scope, before].iter().try_for_each(|scope| check_scope(scope, header.value.text(), identities.value))?;
     let routes = at.member("routes");
     routes.elements().try_for_each(|route| check_key_age(&route))?;
     machines.members().try_for_each(|(_, machine)| check_machine(&machine))
@@ -53,18 +58,49 @@ fn takes_post(route: &PolicyValue, path: &str) -> bool {
     route.member("methods").is_none_or(is_post) && route.member("path").is_none_or(is_path)
 }
 
-/// No attribute is the key, and none is listed twice.
-fn check_scope(scope: &LocatedValue, header: &str) -> Result<(), InvalidPolicy> {
+/// No attribute is the key, none is listed twice, and each claim is one of an identity that there is.
+fn check_scope(scope: &LocatedValue, header: &str, identities: &PolicyValue) -> Result<(), InvalidPolicy> {
     let mut listed: Vec<Attribute> = Vec::new();
-    for at in scope.elements() {
+    let mut check = |at: &LocatedValue| {
         if let Ok(attribute) = at.value.text().parse() {
             let is_key = matches!(&attribute, Attribute::Header(name) if name.eq_ignore_ascii_case(header));
             at.refuse_unless(!is_key, "an attribute other than the key itself")?;
             at.refuse_unless(!listed.contains(&attribute), "an attribute that is not listed yet")?;
+            if let Attribute::Claim { identity, .. } = &attribute {
+                at.refuse_unless(identities.member(identity).is_some(), "a claim of one of the policy's identities")?;
+            }
             listed.push(attribute);
+        }
+        Ok(())
+    };
+    for at in scope.elements() {
+        match at.value {
+            PolicyValue::List(_) => at.elements().try_for_each(|at| check(&at))?,
+            _ => check(&at)?,
         }
     }
     Ok(())
+}
+
+/// A token is verified in one way, by algorithms of that way's keys: a public key is no secret (RFC 8725 §2.1). Whoever
+/// takes tokens of any issuer, or for anybody, takes those that were made for others (§3.8, §3.9).
+fn check_identity(at: &LocatedValue) -> Result<(), InvalidPolicy> {
+    let has = |name: &str| at.value.member(name).is_some();
+    let (secret, unverified) = (has("secret"), at.value.at("unverified").is_true());
+    let ways = [has("jwks"), secret, has("access"), unverified];
+    let is_one = ways.iter().filter(|way| **way).count() == 1;
+    at.refuse_unless(is_one, "one of \"jwks\", \"secret\", \"access\" and \"unverified\": true")?;
+    for (name, is_needed) in [("issuer", !unverified && !has("access")), ("audience", !unverified)] {
+        if is_needed && !has(name) {
+            return at.member(name).refuse(PolicyFault::Missing);
+        }
+    }
+    let algorithms = at.member("algorithms");
+    algorithms.elements().try_for_each(|algorithm| {
+        let is_of_secret = algorithm.value.text() == "HS256";
+        let expected = if secret { "\"HS256\", which is what a secret is for" } else { "an algorithm of public keys" };
+        algorithm.refuse_unless(is_of_secret == secret, expected)
+    })
 }
 
 /// Every state that a transition starts in can be reached from the initial one.

@@ -21,6 +21,8 @@ pub enum ObjectShape {
     Machine,
     /// A change of an entity's state.
     Transition,
+    /// How one kind of token is found, and judged.
+    Identity,
 }
 
 /// What a member may be.
@@ -52,6 +54,8 @@ pub enum ValueKind {
     },
     /// A text.
     Text(TextSyntax),
+    /// A text, or a list of such texts that is not empty.
+    TextOrTexts(TextSyntax),
     /// A list of such values.
     List {
         /// What each is.

@@ -38,6 +38,7 @@ mod types;
 mod value;
 
 pub use attribute::{Attribute, InvalidAttribute};
+pub use caller::CallerParts;
 pub use invalid::{InvalidPolicy, PolicyFault};
 pub use limit::LimitQuestion;
 pub use path_pattern::{InvalidPathPattern, PathPattern};

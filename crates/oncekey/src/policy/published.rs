@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl Policy {
-    /// The policy as JSON with its defaults, for everyone to read (draft §2.5): without scope, limits, queues and machines,
-    /// which concern nobody outside.
+    /// The policy as JSON with its defaults, for everyone to read (draft §2.5): without scope, identity, limits, queues and
+    /// machines, which concern nobody outside.
     pub fn published(&self) -> String {
         let document = show_published(ObjectShape::Policy, &|name| show_policy_member(self, name));
         to_json(&document)

@@ -6,6 +6,7 @@ use crate::{
         target::{is_own_path, routing_path, split_url},
         token::is_token,
     },
+    identity::{InvalidTokenPlace, TokenPlace},
     json::pointer::pointer,
     policy::{
         attribute::{Attribute, InvalidAttribute},
@@ -48,6 +49,16 @@ pub enum TextSyntax {
     State,
     /// The name of a binding of the Worker.
     Binding,
+    /// Any text but the empty one.
+    Filled,
+    /// Where a token is: [`TokenPlace`].
+    TokenPlace,
+    /// The URL of a set of keys.
+    KeySetUrl,
+    /// The name of a secret that is not one of the gate's own.
+    SecretName,
+    /// One label of a host's name (RFC 1123 §2.1).
+    HostLabel,
 }
 
 impl TextSyntax {
@@ -75,6 +86,11 @@ impl TextSyntax {
             TextSyntax::Segment => (is_segment(text), "a name of letters, digits, -, ., _ and ~"),
             TextSyntax::State => (!text.is_empty(), "a state's name"),
             TextSyntax::Binding => (is_binding(text), "the name of a binding: letters, digits and _"),
+            TextSyntax::Filled => (!text.is_empty(), "a text that is not empty"),
+            TextSyntax::TokenPlace => (text.parse::<TokenPlace>().is_ok(), InvalidTokenPlace::EXPECTED),
+            TextSyntax::KeySetUrl => (is_key_set_url(text), "an https URL, or an http one on this machine"),
+            TextSyntax::SecretName => (is_secret_name(text), "the name of a secret other than the gate's own"),
+            TextSyntax::HostLabel => (is_host_label(text), "a team's name of letters, digits and -"),
         };
         if holds { Ok(()) } else { Err(expected) }
     }
@@ -173,6 +189,37 @@ fn is_segment(text: &str) -> bool {
 fn is_binding(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+/// Names of bindings that are not secret, or not for tokens.
+pub(super) const OWN_BINDINGS: [&str; 4] = ["KEYS", "MACHINES", "METRICS", "ORIGIN"];
+
+/// How the gate's other own bindings begin.
+pub(super) const OWN_BINDING: &str = "ONCEKEY";
+
+fn is_secret_name(text: &str) -> bool {
+    let is_first = |byte: &u8| byte.is_ascii_alphabetic() || *byte == b'_';
+    text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        && text.as_bytes().first().is_some_and(is_first)
+        && !OWN_BINDINGS.contains(&text)
+        && !text.starts_with(OWN_BINDING)
+}
+
+fn is_host_label(text: &str) -> bool {
+    let is_inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    matches!(text.len(), 1..=63) && text.bytes().all(is_inner) && !text.starts_with('-') && !text.ends_with('-')
+}
+
+/// What is fetched says whom to believe: it has to come over TLS, or not to leave the machine.
+fn is_key_set_url(text: &str) -> bool {
+    let parts = split_url(text);
+    let host = match parts.host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => parts.host,
+    };
+    let is_here = matches!(host, "localhost" | "127.0.0.1" | "[::1]");
+    let is_plain = text.bytes().all(|byte| matches!(byte, 0x21..=0x7e)) && !text.contains(['#', '\\', '@']);
+    is_plain && !host.is_empty() && (parts.scheme == "https" || parts.scheme == "http" && is_here)
 }
 
 /// A web origin as a browser writes it (RFC 6454 §6.2): scheme, host and a port that is not the scheme's own.

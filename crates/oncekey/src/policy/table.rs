@@ -1,9 +1,12 @@
 //! The members of the policy: the one place that names them, bounds them and says what they are.
 
-use crate::policy::{
-    member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
-    syntax::TextSyntax,
-    types::{Anonymous, Bind, Keep, Keys, Mode, NoStore, OriginKey, ServerError, StoreFailure, Unanswered},
+use crate::{
+    identity::Algorithm,
+    policy::{
+        member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
+        syntax::TextSyntax,
+        types::{Anonymous, Bind, Keep, Keys, Mode, NoStore, OriginKey, ServerError, StoreFailure, Unanswered},
+    },
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -17,6 +20,9 @@ pub const LARGEST: u32 = 104_857_600;
 
 /// Items: the most that `max_items` may be. Each is a call of its own, and the platform allows so many for one request.
 const MOST_ITEMS: u32 = 10_000;
+
+/// Seconds: the most that `leeway` may be.
+const LONGEST_LEEWAY: u32 = 600;
 
 const ROW: MemberRow = MemberRow::BLANK;
 
@@ -44,10 +50,27 @@ const POLICY: &[MemberRow] = &[
     },
     MemberRow {
         name: "scope",
-        kind: list_of(&ValueKind::Text(TextSyntax::CallerAttribute)),
+        kind: SCOPE,
         preset: Some(Preset::List(&[Preset::Text("header:authorization"), Preset::Text("cookie:session")])),
         published: false,
-        about: "list of `\"header:NAME\"` and `\"cookie:NAME\"`: what tells callers apart",
+        about: "list of `\"header:NAME\"`, `\"cookie:NAME\"`, `\"jwt:ID:CLAIM\"` (a claim, by its name or JSON pointer, of a \
+                token that `identity` verifies) and `\"mtls\"`: what tells callers apart. Of a list within it the first \
+                that a request has counts",
+        ..ROW
+    },
+    MemberRow {
+        name: "scope_before",
+        kind: SCOPE,
+        published: false,
+        about: "the `scope` of before, while it is changed: keys are looked for under it first. Leave it for one `retention`",
+        ..ROW
+    },
+    MemberRow {
+        name: "identity",
+        kind: ValueKind::Named(ObjectShape::Identity),
+        preset: Some(Preset::Object),
+        published: false,
+        about: "signed tokens by name: how each is found and verified",
         ..ROW
     },
     MemberRow {
@@ -397,6 +420,69 @@ const TRANSITION: &[MemberRow] = &[
     },
 ];
 
+const SCOPE: ValueKind = list_of(&ValueKind::TextOrTexts(TextSyntax::CallerAttribute));
+
+const IDENTITY: &[MemberRow] = &[
+    MemberRow {
+        name: "from",
+        kind: ValueKind::Text(TextSyntax::TokenPlace),
+        about: "where the token is: `\"bearer\"` (unless said; with `access` its own header), `\"header:NAME\"`, \
+                `\"cookie:NAME\"`",
+        ..ROW
+    },
+    MemberRow {
+        name: "jwks",
+        kind: ValueKind::Text(TextSyntax::KeySetUrl),
+        about: "URL of the issuer's public keys: https, or http on this machine",
+        ..ROW
+    },
+    MemberRow {
+        name: "secret",
+        kind: ValueKind::Text(TextSyntax::SecretName),
+        about: "in place of `jwks`: the name of a secret of at least 32 bytes, for HS256",
+        ..ROW
+    },
+    MemberRow {
+        name: "access",
+        kind: ValueKind::Text(TextSyntax::HostLabel),
+        about: "in place of `jwks`: the team's name of Cloudflare Access, whose keys and issuer they are",
+        ..ROW
+    },
+    MemberRow {
+        name: "unverified",
+        kind: ValueKind::Flag,
+        about: "in place of `jwks`: whether the claim is taken as it stands. It proves nothing, so a key has to be a UUID of \
+                version 4 or 7",
+        ..ROW
+    },
+    MemberRow {
+        name: "issuer",
+        kind: ValueKind::Text(TextSyntax::Filled),
+        about: "the token's `iss`; needed with `jwks` and `secret`",
+        ..ROW
+    },
+    MemberRow {
+        name: "audience",
+        kind: ValueKind::TextOrTexts(TextSyntax::Filled),
+        about: "the token's `aud`, or list of those of which one has to be there; needed unless `unverified`",
+        ..ROW
+    },
+    MemberRow {
+        name: "algorithms",
+        kind: ValueKind::List { of: &ValueKind::Word(Algorithm::WORDS), filled: Some("a list of algorithms") },
+        about: "list of those by which it may be signed; `[\"RS256\",\"ES256\",\"EdDSA\"]` unless said, with `secret` HS256 \
+                alone",
+        ..ROW
+    },
+    MemberRow {
+        name: "leeway",
+        kind: seconds(0, LONGEST_LEEWAY),
+        preset: Some(Preset::Number(60)),
+        about: "by which clocks may differ",
+        ..ROW
+    },
+];
+
 const LEASE: MemberRow = MemberRow {
     name: "lease",
     kind: seconds(1, LONGEST_WAIT),
@@ -440,7 +526,7 @@ const fn list_of(of: &'static ValueKind) -> ValueKind {
 
 impl ObjectShape {
     /// Every object.
-    pub const ALL: [ObjectShape; 8] = [
+    pub const ALL: [ObjectShape; 9] = [
         ObjectShape::Policy,
         ObjectShape::Route,
         ObjectShape::Probe,
@@ -449,6 +535,7 @@ impl ObjectShape {
         ObjectShape::Queue,
         ObjectShape::Machine,
         ObjectShape::Transition,
+        ObjectShape::Identity,
     ];
 
     /// What is known of its members, in the order in which they are checked and written.
@@ -462,6 +549,7 @@ impl ObjectShape {
             ObjectShape::Queue => QUEUE,
             ObjectShape::Machine => MACHINE,
             ObjectShape::Transition => TRANSITION,
+            ObjectShape::Identity => IDENTITY,
         }
     }
 
@@ -475,6 +563,7 @@ impl ObjectShape {
         static OF_QUEUE: [MemberRule; QUEUE.len()] = rules_of(QUEUE);
         static OF_MACHINE: [MemberRule; MACHINE.len()] = rules_of(MACHINE);
         static OF_TRANSITION: [MemberRule; TRANSITION.len()] = rules_of(TRANSITION);
+        static OF_IDENTITY: [MemberRule; IDENTITY.len()] = rules_of(IDENTITY);
         match self {
             ObjectShape::Policy => &OF_POLICY,
             ObjectShape::Route => &OF_ROUTE,
@@ -484,6 +573,7 @@ impl ObjectShape {
             ObjectShape::Queue => &OF_QUEUE,
             ObjectShape::Machine => &OF_MACHINE,
             ObjectShape::Transition => &OF_TRANSITION,
+            ObjectShape::Identity => &OF_IDENTITY,
         }
     }
 }

@@ -4,8 +4,10 @@
 
 use crate::{
     content::ignore::Ignore,
+    identity::{Algorithm, Identity, TokenPlace, Verifier},
     json::pointer::{pointer, pointer_text},
     policy::{
+        attribute::Attribute,
         check::fill_object,
         member::ObjectShape,
         path_pattern::PathPattern,
@@ -22,7 +24,14 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
     Policy {
         header: read_text(policy.at("header")),
         field: read_text(policy.at("field")),
-        scope: policy.at("scope").elements().iter().filter_map(|text| text.text().parse().ok()).collect(),
+        scope: read_scope(policy.at("scope")),
+        scope_before: policy.member("scope_before").map(read_scope),
+        identity: policy
+            .at("identity")
+            .members()
+            .iter()
+            .map(|(name, identity)| read_identity(name, identity))
+            .collect(),
         max_content: policy.at("max_content").number(),
         max_stored: policy.at("max_stored").number(),
         store_failure: StoreFailure::of_word(policy.at("store_failure").text()),
@@ -199,6 +208,50 @@ fn read_transition(name: &str, transition: &PolicyValue) -> Transition {
         to: read_text(transition.at("to")),
         effect: transition.member("effect").map(read_text),
     }
+}
+
+/// Of each place the attributes of which the first counts.
+fn read_scope(scope: &PolicyValue) -> Vec<Vec<Attribute>> {
+    let read = |place: &PolicyValue| texts(place).filter_map(|text| text.text().parse().ok()).collect();
+    scope.elements().iter().map(read).collect()
+}
+
+/// Where Cloudflare Access puts its token.
+const ACCESS_TOKEN: &str = "cf-access-jwt-assertion";
+
+fn read_identity(name: &str, identity: &PolicyValue) -> Identity {
+    let team = identity.member("access").map(|team| ["https://", team.text(), ".cloudflareaccess.com"].concat());
+    let verifier = match (&team, identity.member("jwks"), identity.member("secret")) {
+        (Some(team), _, _) => Verifier::KeySet([team, "/cdn-cgi/access/certs"].concat()),
+        (None, Some(url), _) => Verifier::KeySet(read_text(url)),
+        (None, None, Some(secret)) => Verifier::Secret(read_text(secret)),
+        (None, None, None) => Verifier::Nobody,
+    };
+    let usual = match &verifier {
+        Verifier::Secret(_) => vec![Algorithm::Hs256],
+        Verifier::KeySet(_) | Verifier::Nobody => Algorithm::USUAL.to_vec(),
+    };
+    let from = match &team {
+        Some(_) => TokenPlace::Header(ACCESS_TOKEN.to_owned()),
+        None => TokenPlace::Bearer,
+    };
+    let listed =
+        |list: &PolicyValue| list.elements().iter().filter_map(|word| Algorithm::of_word(word.text())).collect();
+    Identity {
+        name: name.to_owned(),
+        from: identity.member("from").and_then(|from| from.text().parse().ok()).unwrap_or(from),
+        verifier,
+        issuer: identity.member("issuer").map(read_text).or(team),
+        audience: texts(identity.at("audience")).map(read_text).collect(),
+        algorithms: identity.member("algorithms").map_or(usual, listed),
+        leeway: read_seconds(identity.at("leeway")),
+    }
+}
+
+/// The texts of a list, or the one in its place.
+fn texts(value: &PolicyValue) -> impl Iterator<Item = &PolicyValue> {
+    let one = matches!(value, PolicyValue::Text(_)).then_some(value);
+    one.into_iter().chain(value.elements())
 }
 
 fn read_text(text: &PolicyValue) -> String {

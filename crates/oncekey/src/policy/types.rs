@@ -3,6 +3,7 @@
 use crate::{
     content::ignore::Ignore,
     http::percent::decode_unreserved,
+    identity::Identity,
     key::{
         InvalidKey, Key,
         age::KeyAge,
@@ -32,8 +33,12 @@ pub struct Policy {
     pub header: String,
     /// Name of the key's form field or JSON member.
     pub field: String,
-    /// What identifies a caller, in order.
-    pub scope: Vec<Attribute>,
+    /// What identifies a caller, in order: of each list the first that a request has.
+    pub scope: Vec<Vec<Attribute>>,
+    /// The scope of the policy before this one, under which keys are looked for first.
+    pub scope_before: Option<Vec<Vec<Attribute>>>,
+    /// By name: the tokens of which the scope takes claims.
+    pub identity: Vec<Identity>,
     /// Bytes: the largest content that is looked into.
     pub max_content: u64,
     /// Bytes: the largest reply that is kept.
@@ -293,6 +298,16 @@ impl Policy {
     pub fn route(&self, method: &str, path: &str) -> Option<&Route> {
         let path = decode_unreserved(path.split('?').next().unwrap_or_default());
         self.routes.iter().find(|route| route.methods.iter().any(|known| known == method) && route.path.matches(&path))
+    }
+
+    /// The identity of that name.
+    pub fn identity(&self, name: &str) -> Option<&Identity> {
+        self.identity.iter().find(|identity| identity.name == name)
+    }
+
+    /// The names of the secrets that verify tokens.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.identity.iter().filter_map(Identity::secret)
     }
 
     /// The queue of that name.

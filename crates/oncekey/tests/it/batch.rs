@@ -3,7 +3,7 @@ use oncekey::{
     answer::refusal::Refusal,
     batch::{BatchPlan, ItemLine, batch_head, item_answer, items_of},
     http::{fields::Fields, lines::HeaderLines, negotiate::Audience},
-    key::{scope::Scope, scoped::ScopedKey},
+    key::{scope::Scope, scoped::ScopedKey, scopes::CallerScopes},
     policy::{Keep, Mode, Policy, Unanswered},
     queue::{attempt_of_message, content_of_text, redelivery_delay},
     stored::attempt::Attempt,
@@ -36,7 +36,8 @@ fn plan(policy: &Policy, fields: &str) -> BatchPlan {
     let mut scope = Scope::new("gate.example");
     scope.add("header:authorization", "Bearer ann");
     let fields = Fields::new(fields.to_owned());
-    BatchPlan::new(policy, &policy.routes[0], (item_key, item_path), scope, "http://gate.example", &fields)
+    let scopes = CallerScopes { now: scope, before: None };
+    BatchPlan::new(policy, &policy.routes[0], (item_key, item_path), scopes, "http://gate.example", &fields)
 }
 
 /// An attempt without what tells how its content was written.
@@ -46,7 +47,7 @@ fn unwritten(attempt: Attempt) -> Attempt {
 
 fn item(element: &str) -> Result<Attempt, Refusal> {
     let policy = policy();
-    plan(&policy, "").attempt_of_item(&policy, element).map(unwritten)
+    plan(&policy, "").attempt_of_item(&policy, element).map(|(attempt, _)| unwritten(attempt))
 }
 
 #[test]

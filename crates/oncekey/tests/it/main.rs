@@ -24,6 +24,7 @@ mod errand;
 mod fingerprint;
 mod fuzz;
 mod golden;
+mod identity;
 mod intent;
 mod item;
 mod keys;

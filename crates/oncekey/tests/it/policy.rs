@@ -103,15 +103,16 @@ fn what_is_published_is_a_policy() {
     for case in cases(POLICIES, "valid") {
         let policy = parse(&case["input"].to_string()).unwrap();
         let again = parse(&policy.published()).unwrap();
-        let Policy { scope, limits, queues, machines, .. } = Policy::default();
-        assert_eq!(again, Policy { scope, limits, queues, machines, ..policy }, "{}", name(&case));
+        let Policy { scope, scope_before, identity, limits, queues, machines, .. } = Policy::default();
+        let shown = Policy { scope, scope_before, identity, limits, queues, machines, ..policy };
+        assert_eq!(again, shown, "{}", name(&case));
     }
 }
 
 #[test]
-fn scope_queues_and_machines_are_nobodys_business() {
+fn scope_identity_queues_and_machines_are_nobodys_business() {
     let published = parse(
-        r#"{"scope":["cookie:hidden"],"queues":{"hidden":{"path":"/hidden","unanswered":"hold"}},"machines":{"hidden":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
+        r#"{"scope":["cookie:hidden"],"scope_before":["cookie:hidden"],"identity":{"hidden":{"unverified":true}},"queues":{"hidden":{"path":"/hidden","unanswered":"hold"}},"machines":{"hidden":{"initial":"a","transitions":{"go":{"from":["a"],"to":"b"}}}}}"#,
     )
     .unwrap()
     .published();
@@ -139,7 +140,23 @@ fn an_attribute_is_written_as_it_is_read() {
     let check = |text: &str, wanted: &str| assert_eq!(text.parse::<Attribute>().unwrap().to_string(), wanted);
     check("header:X-Api-Key", "header:x-api-key");
     check("cookie:Session", "cookie:Session");
-    for wrong in ["", "header", "header:", "cookie: a", "query:user"] {
+    check("jwt:main:sub", "jwt:main:/sub");
+    check("jwt:main:/realm~1x/0", "jwt:main:/realm~1x/0");
+    check("jwt:main:https://id.example/org", "jwt:main:/https:~1~1id.example~1org");
+    check("mtls", "mtls");
+    for wrong in [
+        "",
+        "header",
+        "header:",
+        "cookie: a",
+        "query:user",
+        "jwt",
+        "jwt:main",
+        "jwt::sub",
+        "jwt:main:",
+        "jwt:main:/~",
+        "mtls:x",
+    ] {
         let told = wrong.parse::<Attribute>().unwrap_err().to_string();
         assert!(told.contains("header:NAME"), "{wrong}: {told}");
     }

@@ -12,7 +12,8 @@ use oncekey::{
         lines::HeaderLines,
         negotiate::{Audience, RefusalForm},
     },
-    key::{InvalidKey, scoped::ScopedKey},
+    identity::InvalidToken,
+    key::{InvalidKey, caller::InvalidCaller, scoped::ScopedKey},
 };
 use serde_json::{Value, json};
 
@@ -39,6 +40,10 @@ fn header_invalid() -> Refusal {
     Refusal::HeaderInvalid { name: "x-a".to_owned() }
 }
 
+fn unverified() -> Refusal {
+    Refusal::CallerUnverified(InvalidCaller::Anonymous)
+}
+
 fn rows() -> Vec<Row> {
     let invalid = "Idempotency-Key is invalid";
     let unknown = "The outcome is unknown";
@@ -46,7 +51,16 @@ fn rows() -> Vec<Row> {
         (Refusal::KeyMissing, 400, "key_missing", "Idempotency-Key is missing", "refused", None, None),
         (header_invalid(), 400, "header_invalid", "A header field is not UTF-8", "refused", None, None),
         (Refusal::CallerInvalid, 400, "caller_invalid", "The caller cannot be told", "refused", None, None),
-        (Refusal::CallerUnverified, 401, "caller_unverified", "The caller is not verified", "refused", None, None),
+        (unverified(), 401, "caller_unverified", "The caller is not verified", "refused", None, None),
+        (
+            Refusal::IdentityUnavailable,
+            503,
+            "identity_unavailable",
+            "The caller cannot be verified now",
+            "refused",
+            Some("2"),
+            None,
+        ),
         (
             Refusal::CallerChanged,
             409,
@@ -302,9 +316,11 @@ fn the_fragment_is_escaped() {
 fn refusals_with_a_field_of_their_own() {
     let allow = lines(Refusal::MethodNotAllowed { allow: "GET, HEAD" }.render(&Audience::default(), None).lines);
     assert_eq!(values(&allow, "allow"), ["GET, HEAD"]);
-    for refusal in [Refusal::Unauthorized, Refusal::CallerUnverified] {
-        let bearer = lines(refusal.render(&Audience::default(), None).lines);
-        assert_eq!(values(&bearer, "www-authenticate"), ["Bearer"]);
+    let expired = Refusal::CallerUnverified(InvalidCaller::Token(InvalidToken::Expired));
+    let invalid = "Bearer error=\"invalid_token\"";
+    for (refusal, expect) in [(Refusal::Unauthorized, "Bearer"), (unverified(), "Bearer"), (expired, invalid)] {
+        let asks = lines(refusal.render(&Audience::default(), None).lines);
+        assert_eq!(values(&asks, "www-authenticate"), [expect]);
     }
 }
 

@@ -25,7 +25,8 @@ pub const MODULES: [(&str, &str); 4] =
 
 /// The hand-written modules around the bindings: the shim, what it and the wasm share, and what stands in a global's
 /// place.
-const WRITTEN: [&str; 6] = ["shim.mjs", "trap.mjs", "promise.mjs", "wire.mjs", "microtask.mjs", "seal.mjs"];
+const WRITTEN: [&str; 7] =
+    ["shim.mjs", "trap.mjs", "promise.mjs", "wire.mjs", "microtask.mjs", "seal.mjs", "verify.mjs"];
 
 /// The texts of the hand-written modules, one after the other.
 pub fn written() -> Result<Vec<u8>> {

@@ -13,6 +13,7 @@ pub fn markdown(shape: ObjectShape) -> String {
     let whose = match shape {
         ObjectShape::Policy => "the policy".to_owned(),
         ObjectShape::Limits => "`limits`".to_owned(),
+        ObjectShape::Identity => "an identity".to_owned(),
         other => format!("a {}", other.word()),
     };
     let rows = shape.rows().iter().map(table_row);

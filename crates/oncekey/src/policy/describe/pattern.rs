@@ -3,7 +3,7 @@
 //! The expressions use no look-around, so that every validator takes them (JSON Schema 2020-12 §6.4).
 
 use crate::policy::{
-    syntax::{NEVER_DEDUPLICATED, TAKEN, TAKEN_BEGINNINGS, TextSyntax},
+    syntax::{NEVER_DEDUPLICATED, OWN_BINDING, OWN_BINDINGS, TAKEN, TAKEN_BEGINNINGS, TextSyntax},
     value::PolicyValue,
 };
 
@@ -26,12 +26,23 @@ pub(super) fn text_schema(syntax: TextSyntax) -> Vec<(&'static str, PolicyValue)
     let not = |keyword: &str, value: PolicyValue| ("not", PolicyValue::Object(vec![(keyword.to_owned(), value)]));
     match syntax {
         TextSyntax::Anything => Vec::new(),
-        TextSyntax::FieldName | TextSyntax::State => vec![("minLength", PolicyValue::Whole(1))],
+        TextSyntax::FieldName | TextSyntax::State | TextSyntax::Filled => vec![("minLength", PolicyValue::Whole(1))],
         TextSyntax::KeyHeader => {
             vec![pattern(&format!("^{OF_TOKEN}+$")), not("pattern", taken_header().as_str().into())]
         }
         TextSyntax::HeaderName => vec![pattern(&format!("^{OF_TOKEN}+$"))],
-        TextSyntax::CallerAttribute => vec![pattern(&format!("^(?:header|cookie):{OF_TOKEN}+$"))],
+        TextSyntax::CallerAttribute => {
+            vec![pattern(&format!("^(?:mtls$|(?:header|cookie):{OF_TOKEN}+$|jwt:[^:]+:(?:[^/]|{POINTER_STEP}+$))"))]
+        }
+        TextSyntax::TokenPlace => vec![pattern(&format!("^(?:bearer|(?:header|cookie):{OF_TOKEN}+)$"))],
+        TextSyntax::KeySetUrl => vec![pattern(
+            "^(?:https://[!-\"$-.0->A-\\[\\]-~]|http://(?:localhost|127\\.0\\.0\\.1|\\[::1\\])(?::[0-9]*)?(?:[/?]|$))[!-\"$-?A-\\[\\]-~]*$",
+        )],
+        TextSyntax::SecretName => {
+            let own = format!("^(?:{OWN_BINDING}|(?:{})$)", OWN_BINDINGS.join("|"));
+            vec![pattern("^[A-Za-z_][A-Za-z0-9_]*$"), not("pattern", own.as_str().into())]
+        }
+        TextSyntax::HostLabel => vec![pattern("^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$")],
         TextSyntax::WebOrigin => vec![
             pattern(&format!("^[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\\[(?:{})\\])(?::{PORT})?$", ipv6())),
             not("pattern", "^(?:http://.*:80|https://.*:443)$".into()),
@@ -90,7 +101,9 @@ fn ipv6() -> String {
 /// What TypeScript can say of a syntax.
 pub(super) fn text_type(syntax: TextSyntax) -> &'static str {
     match syntax {
-        TextSyntax::CallerAttribute => "`header:${string}` | `cookie:${string}`",
+        TextSyntax::CallerAttribute => "`header:${string}` | `cookie:${string}` | `jwt:${string}:${string}` | \"mtls\"",
+        TextSyntax::TokenPlace => "\"bearer\" | `header:${string}` | `cookie:${string}`",
+        TextSyntax::KeySetUrl => "`https://${string}` | `http://${string}`",
         TextSyntax::WebOrigin => "`${string}://${string}`",
         TextSyntax::RoutePath | TextSyntax::OriginPath | TextSyntax::Pointer => "`/${string}`",
         TextSyntax::ProbePath => "`/${string}{key}${string}`",
@@ -103,6 +116,9 @@ pub(super) fn text_type(syntax: TextSyntax) -> &'static str {
         | TextSyntax::Ignored
         | TextSyntax::Segment
         | TextSyntax::State
+        | TextSyntax::Filled
+        | TextSyntax::SecretName
+        | TextSyntax::HostLabel
         | TextSyntax::Binding => "string",
     }
 }

@@ -13,7 +13,7 @@ use crate::policy::{
 /// The JSON Schema (2020-12) of a policy, as text.
 ///
 /// What it cannot say is left to the gate: members that occur twice, numbers written as `1.0`, attributes listed twice
-/// or equal to the key's header, states that nothing reaches, effects whose route does not say `unanswered`, and the longest run of zeros in an address.
+/// or equal to the key's header, claims of no identity, identities that are verified in no way or in two, states that nothing reaches, effects whose route does not say `unanswered`, and the longest run of zeros in an address.
 pub fn schema() -> String {
     let mut whole =
         vec![("$schema", "https://json-schema.org/draft/2020-12/schema".into()), ("$id", "urn:oncekey:policy".into())];
@@ -111,6 +111,12 @@ fn value_schema(kind: ValueKind) -> Keywords {
             vec![("anyOf", PolicyValue::List(choices.into_iter().map(object).collect()))]
         }
         ValueKind::Text(syntax) => [typed("string")].into_iter().chain(text_schema(syntax)).collect(),
+        ValueKind::TextOrTexts(syntax) => {
+            let one = value_schema(ValueKind::Text(syntax));
+            let items = ("items", object(one.clone()));
+            let choices = [one, vec![typed("array"), items, ("minItems", PolicyValue::Whole(1))]];
+            vec![("anyOf", PolicyValue::List(choices.into_iter().map(object).collect()))]
+        }
         ValueKind::List { of, filled } => {
             let mut list = vec![typed("array"), ("items", object(value_schema(*of)))];
             if filled.is_some() {

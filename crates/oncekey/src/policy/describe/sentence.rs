@@ -17,6 +17,7 @@ impl ObjectShape {
             ObjectShape::Queue => "Queue",
             ObjectShape::Machine => "Machine",
             ObjectShape::Transition => "Transition",
+            ObjectShape::Identity => "Identity",
         }
     }
 
@@ -36,6 +37,7 @@ impl ObjectShape {
             ObjectShape::Queue => "A queue whose messages are delivered once each.",
             ObjectShape::Machine => "The states of one kind of entity.",
             ObjectShape::Transition => "A change of an entity's state.",
+            ObjectShape::Identity => "How one kind of signed token is found and verified.",
         }
     }
 }

@@ -100,6 +100,7 @@ fn value_type(kind: ValueKind) -> String {
         ValueKind::Word(words) => quoted(words),
         ValueKind::WordOr { words, object, .. } => [&quoted(words), " | ", object.type_name()].concat(),
         ValueKind::Text(syntax) => text_type(syntax).to_owned(),
+        ValueKind::TextOrTexts(syntax) => format!("{0} | ReadonlyArray<{0}>", text_type(syntax)),
         ValueKind::List { of, .. } => format!("ReadonlyArray<{}>", value_type(*of)),
         ValueKind::Object(shape) => shape.type_name().to_owned(),
         ValueKind::Named(shape) => format!("Readonly<Record<string, {}>>", shape.type_name()),

@@ -23,6 +23,11 @@ fn texts(syntax: TextSyntax) -> ([&'static str; 2], Option<&'static str>) {
         TextSyntax::FieldName | TextSyntax::State => (["a", "b"], Some("")),
         TextSyntax::KeyHeader => (["X-Key", "X-Request-Key"], Some("cookie")),
         TextSyntax::CallerAttribute => (["cookie:sid", "header:x-api-key"], Some("sid")),
+        TextSyntax::Filled => (["a", "b"], Some("")),
+        TextSyntax::TokenPlace => (["cookie:sid", "header:x-token"], Some("body")),
+        TextSyntax::KeySetUrl => (["https://id.test/keys", "http://127.0.0.1:80/keys"], Some("http://id.test/keys")),
+        TextSyntax::SecretName => (["TOKENS", "_2"], Some("ONCEKEY_ADMIN")),
+        TextSyntax::HostLabel => (["team", "team-2"], Some("team.example")),
         TextSyntax::WebOrigin => (["https://a.example", "http://localhost:3000"], Some("https://a.example/")),
         TextSyntax::Method => (["PUT", "DELETE"], Some("GET")),
         TextSyntax::RoutePath => (["/a/*", "/b"], Some("/a?b")),
@@ -52,6 +57,11 @@ fn samples(kind: ValueKind) -> ([Value; 2], Vec<Value>) {
             let (fit, unfit) = texts(syntax);
             (fit.map(Value::from), unfit.map(Value::from).into_iter().collect())
         }
+        ValueKind::TextOrTexts(syntax) => {
+            let ([one, other], unfit) = texts(syntax);
+            let unfit = unfit.map(Value::from).into_iter().chain([json!([]), json!(1)]).collect();
+            ([json!(one), json!([other])], unfit)
+        }
         ValueKind::List { of, filled } => {
             let ([one, other], _) = samples(*of);
             let unfit = if filled.is_some() { vec![json!([])] } else { Vec::new() };
@@ -70,7 +80,12 @@ fn samples(kind: ValueKind) -> ([Value; 2], Vec<Value>) {
 /// An object with what it needs.
 fn least(shape: ObjectShape) -> Object {
     let needed = shape.rows().iter().filter(|row| row.needed && row.only.is_none());
-    needed.map(|row| (row.name.to_owned(), samples(row.kind).0[0].clone())).collect()
+    let mut least: Object = needed.map(|row| (row.name.to_owned(), samples(row.kind).0[0].clone())).collect();
+    if shape == ObjectShape::Identity {
+        // One way to verify it has to be there, and no row says which.
+        least.insert("unverified".to_owned(), json!(true));
+    }
+    least
 }
 
 /// What a word of another member makes needed.
@@ -107,6 +122,7 @@ fn policy_with(shape: ObjectShape, object: &Object) -> (String, &'static str) {
         ObjectShape::Limit => (json!({ "limits": { "anonymous": object } }), "/limits/anonymous"),
         ObjectShape::Queue => (json!({ "queues": { "q": object } }), "/queues/q"),
         ObjectShape::Machine => (json!({ "machines": { "m": object } }), "/machines/m"),
+        ObjectShape::Identity => (json!({ "identity": { "i": verified(object) } }), "/identity/i"),
         ObjectShape::Transition => (
             json!({ "machines": { "m": { "initial": "a", "transitions": { "go": object, "on": { "from": ["a"], "to": "b" } } } } }),
             "/machines/m/transitions/go",
@@ -120,6 +136,21 @@ fn policy_with(shape: ObjectShape, object: &Object) -> (String, &'static str) {
     (policy.to_string(), pointer)
 }
 
+/// An identity with one verifier, and what that needs.
+fn verified(identity: &Object) -> Object {
+    let mut identity = identity.clone();
+    if ["jwks", "secret", "access"].iter().any(|name| identity.contains_key(*name)) {
+        identity.remove("unverified");
+    } else if identity.get("unverified").is_none_or(|unverified| *unverified == json!(false)) {
+        identity.insert("secret".to_owned(), json!("TOKENS"));
+        identity.remove("algorithms");
+    }
+    for needed in ["issuer", "audience"] {
+        identity.entry(needed).or_insert(json!("a"));
+    }
+    identity
+}
+
 /// The object where `policy_with` put it; what has none is published nowhere.
 fn published(text: &str, shape: ObjectShape) -> Value {
     let published: Value = serde_json::from_str(&parse(text).unwrap().published()).unwrap();
@@ -131,7 +162,8 @@ fn published(text: &str, shape: ObjectShape) -> Value {
         | ObjectShape::Limit
         | ObjectShape::Queue
         | ObjectShape::Machine
-        | ObjectShape::Transition => Value::Null,
+        | ObjectShape::Transition
+        | ObjectShape::Identity => Value::Null,
     }
 }
 
