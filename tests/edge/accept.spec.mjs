@@ -335,7 +335,7 @@ describe("what is dead or of unknown fate is not lost", { concurrency: 8 }, () =
     const spot = await world.spot("/later", { status: 410 });
     const id = queued(await spot.post());
     await ended(spot);
-    await until(() => world.gate.output.includes(`{"oncekey":"dead","key":"${id}","status":410}`), "the line");
+    await until(() => world.gate.told("dead", { key: id, status: 410 }), "the line");
   });
 });
 

@@ -126,6 +126,17 @@ export class Gate {
     return { exit: this.exit, ready };
   }
 
+  /** The lines that it has written for the operator. @returns {any[]} */
+  get lines() {
+    const lines = this.output.split("\n").slice(0, -1);
+    return lines.filter((line) => line.startsWith('{"oncekey":')).map((line) => JSON.parse(line));
+  }
+
+  /** Whether it has written a line of that kind that has this. @param {string} kind @param {object} [has] */
+  told(kind, has = {}) {
+    return this.lines.some((line) => line.oncekey === kind && Object.entries(has).every(([name, value]) => line[name] === value));
+  }
+
   /** The processes that `serve` has started. @returns {number[]} */
   get children() {
     const pid = this.child?.pid ?? 0;

@@ -399,11 +399,11 @@ describe("a class without SQLite", { concurrency: false }, () => {
           const spot = await world.spot("/job");
           const get = spot.request({ key: null, method: "GET", content: undefined });
           for (const request of [at(spot), at(spot), spot.request(), spot.request({ key: null }), get]) {
-            const { length } = world.gate.output;
+            const { length } = world.gate.lines;
             const answer = await world.send(request);
             assert.deepEqual([answer.status, answer.json.code], [500, "gate_misconfigured"], answer.brief);
             assert.match(answer.json.detail, new RegExp(`\\b${binding}\\b.*SQLite`));
-            await until(() => world.gate.output.slice(length).includes("gate_misconfigured: "), "a line for the operator");
+            await until(() => world.gate.lines.slice(length).some(({ oncekey }) => oncekey === "gate_misconfigured"), "a line for the operator");
           }
           await spot.ran(0);
         } finally {
@@ -437,14 +437,14 @@ describe("bindings", { concurrency: false }, () => {
   ])) {
     test(`${JSON.stringify(env)}: every request hears it, and the log`, async () => {
       const spot = await world.spot("/job");
-      const { length } = world.gate.output;
+      const { length } = world.gate.lines;
       for (const change of [{}, { key: null }, { method: "GET", content: undefined }]) {
         const answer = await spot.post({ ...change, more: under(env) });
         assert.deepEqual([answer.status, answer.json.code], [500, "gate_misconfigured"], answer.brief);
         assert.match(answer.json.detail, new RegExp(`\\b${name}\\b`));
       }
       await spot.ran(0);
-      await until(() => world.gate.output.slice(length).includes(`gate_misconfigured: `), "a line for the operator");
+      await until(() => world.gate.lines.slice(length).some(({ oncekey }) => oncekey === "gate_misconfigured"), "a line for the operator");
       executed(await spot.post());
     });
   }
