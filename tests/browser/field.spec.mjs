@@ -126,6 +126,13 @@ describe("pages as they are", { timeout: 600_000 }, () => {
       body: `<button id=buy ${HTMX} hx-sync="this:queue all" hx-vals='{"by":1}'>+1</button>`, head: script(htmx),
     }, 3, (page) => run(page, `for (const ms of [0, 100, 200]) setTimeout(() => buy.click(), ms)`), { "/orders": [{ wait: 400 }] });
   }
+  for (const htmx of ["htmx1", "htmx2", "htmx4"])
+    for (const sync of ["queue all", "replace"])
+      check(`${htmx}: the same again by hx-sync=${sync}, after an outcome that is not known, has the same key`, { body: form(`${HTMX} hx-sync="this:${sync}"`), head: script(htmx) }, async ({ page, sent }) => {
+        await run(page, `for (const ms of [0, 150]) setTimeout(() => order.requestSubmit(), ms)`);
+        await until(() => sent.length === 2, "both");
+        assert.equal(keysOf(sent), 1);
+      }, { "/orders": [{ wait: 400, status: 500 }, {}] });
   for (const htmx of ["htmx1", "htmx2"])
     same(`${htmx}: a form that saves itself: what it has in the end is saved`, { body: `<form id=order ${HTMX}><input id=item name=item></form>`, head: script(htmx) }, 2, (page) =>
       run(page, `["A", "B", "C"].forEach((value, n) => setTimeout(() => { item.value = value; order.requestSubmit(); }, n * 150))`), { "/orders": [{ wait: 800 }, {}] });
@@ -194,6 +201,15 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     await until(() => sent.length === 3, "three");
     assert.equal(keysOf(sent), 1);
   }, { "/orders": [{ status: 503 }, { status: 503 }, {}] });
+  check("a frame's form: a key of unknown fate takes no other content, so that a third content has another", { body: form(`${PLAIN} target=frame`) + FRAME }, async ({ page, sent }) => {
+    for (const value of ["one", "two", "three"]) {
+      await page.fill("#item", value);
+      await page.click("#buy");
+      await page.waitForSelector("#order[aria-busy]");
+      await page.waitForSelector("#order:not([aria-busy])");
+    }
+    assert.deepEqual(sent.map((one) => keyOf(one) === keyOf(sent[0])), [true, true, false]);
+  }, { "/orders": [{ status: 500, state: "unknown" }, { status: 422, state: "unknown" }, {}] });
   check("a click while the answer is still on its way is refused", { body: form(PLAIN) }, async ({ page, sent }) => {
     await run(page, `for (const ms of [0, 1500, 2500]) setTimeout(() => buy.click(), ms)`);
     await page.waitForSelector(".answer");
