@@ -2,6 +2,7 @@
 // Pages as people have written them. Each is played without the module too: what arrives must be the same but for the key.
 
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { form, keyOf, keysOf, launch, script, until, visit } from "./server.mjs";
 
@@ -46,7 +47,7 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     });
   }
 
-  /** One page with the module. @param {string} name @param {{ body: string, head?: string }} page @param {Parameters<typeof visit>[2]} act @param {Record<string, Fault[]>} [plans] */
+  /** One page with the module. @param {string} name @param {{ body: string, head?: string, files?: string, module?: string }} page @param {Parameters<typeof visit>[2]} act @param {Record<string, Fault[]>} [plans] */
   const check = (name, page, act, plans = {}) => test(name, () => visit(browser, page, act, plans));
 
   /** @param {Page} page @param {string} code */
@@ -315,6 +316,37 @@ describe("pages as they are", { timeout: 600_000 }, () => {
       return new Promise((resolve) => (worker.onmessage = ({ data }) => resolve(data)));
     });
     assert.deepEqual([status, sent.length], [200, 1]);
+    assert.ok(keyOf(sent[0]));
+  });
+
+  // What it says to whoever asks.
+  const saidBy = (/** @type {Page} */ page) => {
+    /** @type {string[]} */
+    const lines = [];
+    page.on("console", (line) => line.text().startsWith("oncekey: ") && lines.push(line.text()));
+    return lines;
+  };
+  const BOTH = form(`${PLAIN} target=frame`) + `<form id=search action=/done target=other><button>Search</button></form>${FRAME}<iframe name=other></iframe>`;
+  const pressAll = async (/** @type {Page} */ page) => {
+    await run(page, `buy.click(); buy.click(); search.requestSubmit()`);
+    await page.waitForSelector("#order:not([aria-busy])");
+  };
+  check("data-once-debug: a line says what was decided, and why", { body: BOTH, head: `<script>document.documentElement.dataset.onceDebug = "";</script>` }, async ({ page }) => {
+    const lines = saidBy(page);
+    await pressAll(page);
+    await until(() => lines.length >= 5, "five lines");
+    const words = lines.map((line) => /^oncekey: ([a-z ]+(, [a-z]+( [a-z]+)*)?)/.exec(line)?.[1]?.trim());
+    assert.deepEqual(words, ["issued, new", "blocked, busy", "left alone, its method", "looked at a key", "settled, success"]);
+  });
+  check("without it nothing is said", { body: BOTH }, async ({ page }) => {
+    const lines = saidBy(page);
+    await pressAll(page);
+    assert.deepEqual(lines, []);
+  });
+  check("debug.js, to read, is the same", { body: form(PLAIN), files: dirname(process.env.ONCEKEY_MODULE ?? ""), module: `<script type=module src=/debug.js></script>` }, async ({ page, sent }) => {
+    await run(page, `buy.click(); buy.click()`);
+    await page.waitForSelector(".answer");
+    assert.equal(sent.length, 1);
     assert.ok(keyOf(sent[0]));
   });
 

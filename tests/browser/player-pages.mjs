@@ -71,7 +71,8 @@ function makePart(chance, library, calm, path) {
     const rows = Array.from({ length: 4 }, (_, row) => `<li class=row><button hx-post=${path} hx-vals='{"n":"row${row}"}' hx-target="closest .row" hx-swap=${swap}${retry}>row</button></li>`);
     return { kind, path, html: `<ul class="part p${at}">${rows.join("")}</ul>`, buttons: 4, exact: false, queues: false, answer: "text" };
   }
-  const buttons = makeButtons(chance, kind === "plain");
+  // A library sends a form that its button's script has submitted once more.
+  const buttons = makeButtons(chance, kind === "plain" && !/turbo|unpoly/.test(library));
   if (kind === "plain") {
     const frame = chance.once(3) ? ` target=frame${at}` : "";
     const answer = library === "turbo" ? chance.pick(/** @type {Answer[]} */ (["back", "done"])) : frame ? "text" : chance.pick(/** @type {Answer[]} */ (["back", "done", "page", "page", "empty"]));
@@ -92,10 +93,10 @@ function makePart(chance, library, calm, path) {
   return { kind, path, html: html + out + frame, buttons: kind === "saving" ? 0 : buttons.length, exact: !sync && kind !== "saving", queues: sync.includes("queue"), answer };
 }
 
-/** @param {Chance} chance @param {boolean} isPlain */
-function makeButtons(chance, isPlain) {
+/** @param {Chance} chance @param {boolean} mayScript */
+function makeButtons(chance, mayScript) {
   const named = chance.once(2);
-  const kinds = isPlain ? ["button", "button", "input", "script"] : ["button", "button", "input"];
+  const kinds = mayScript ? ["button", "button", "input", "script"] : ["button", "button", "input"];
   return Array.from({ length: 1 + chance.below(3) }, (_, at) => {
     const name = named || at ? ` name=op value=b${at}` : "";
     const kind = chance.pick(kinds);

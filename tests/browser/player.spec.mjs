@@ -19,7 +19,7 @@ import { launch } from "./server.mjs";
 /** @typedef {import("./player-site.mjs").Arrival} Arrival */
 /** @typedef {Awaited<ReturnType<typeof servePlay>>} Site */
 /** @typedef {import("playwright-core").Page} Page */
-/** A submit, as the page was when it was made. @typedef {{ at: number, part: number, path: string, intent: string, contents: string[], busy: boolean, fresh: boolean, act: string }} Submit */
+/** A submit, as the page was when it was made. @typedef {{ at: number, part: number, path: string, intents: string[], contents: string[], busy: boolean, fresh: boolean, act: string }} Submit */
 
 const SECONDS = Number(process.env.ONCEKEY_PLAY ?? 120);
 const SEED = Number(process.env.ONCEKEY_SEED ?? 1);
@@ -67,14 +67,18 @@ function inPage() {
     const submitter = by?.closest("form") && /** @type {any} */ (by).type === "submit" && !isOwn ? by : null;
     // htmx 1.9 and 2 send the button that was pressed last, Unpoly the first, where a script names none.
     const others = act === "requestSubmit" && (page.htmx || page.up) ? [...form.querySelectorAll("button, input[type=submit]")] : [];
-    const datas = field ? [submitter, null, ...others].map((by) => new FormData(form, /** @type {HTMLElement | null} */ (by))) : [];
-    const [data] = datas;
-    const intent = data ? [path, ...[...data].filter(([name]) => /^(n|op)$/.test(name)).map(String)].join(" ") : `${path} n,row${[...(by?.parentElement?.parentElement?.children ?? [])].indexOf(/** @type {any} */ (by?.parentElement))}`;
+    const dataOf = (/** @type {any} */ by) => {
+      const data = new FormData(form);
+      if (by?.name) data.append(by.name, by.value);
+      return data;
+    };
+    const datas = field ? [submitter, null, ...others].map(dataOf) : [];
+    const intents = datas.map((data) => [path, ...[...data].filter(([name]) => /^(n|op)$/.test(name)).map(String)].join(" "));
     const row = /"n":"(\w+)"/.exec(by?.getAttribute("hx-vals") ?? "")?.[1];
     tell("submit", {
       at: performance.timeOrigin + performance.now(),
       part, path, act,
-      intent: row ? `${path} n,${row}` : intent,
+      intents: row ? [`${path} n,${row}`] : act === "requestSubmit" ? intents : intents.slice(0, 1),
       contents: datas.map(sorted),
       busy: document.querySelector("[aria-busy],[aria-disabled],:disabled") !== null,
       fresh: edit,
@@ -120,7 +124,10 @@ async function perform(play, isBare) {
     const open = async (/** @type {() => Promise<unknown>} */ by, isEarly = false) => {
       await by().catch(() => {});
       for (let tries = 0; tries < 3 && page.url() !== site.url; tries++) await page.goto(site.url).catch(() => {});
-      if (!isBare && !isEarly) await page.waitForSelector("html[data-oncekey=ready]", { state: "attached", timeout: 6000 }).catch(() => wrong.push("never ready"));
+      if (isBare || isEarly) return;
+      const ready = () => page.waitForSelector("html[data-oncekey=ready]", { state: "attached", timeout: 6000 });
+      // A driver can lose a navigation to one that was under way.
+      await ready().catch(() => page.goto(site.url).then(ready)).catch(() => wrong.push("never ready"));
     };
     const quiet = async () => {
       if (play.calm) await page.waitForFunction(() => !document.querySelector("[aria-busy]"), null, { timeout: 7000 }).catch(() => {});
@@ -149,7 +156,7 @@ async function perform(play, isBare) {
       const first = submits[seen];
       // htmx is not there before the document, which waits for the module.
       const isTaken = acts.some(({ act, part }) => act === "abort" || part !== acts[0]?.part) || (isEarly && number === 0 && play.parts[first?.part ?? 0]?.kind === "rows");
-      if (first && first.fresh && !first.busy && !isTaken && !site.arrivals.slice(from).some(({ path }) => path === first.path)) wrong.push(`lost: ${first.intent}`);
+      if (first && first.fresh && !first.busy && !isTaken && !site.arrivals.slice(from).some(({ path }) => path === first.path)) wrong.push(`lost: ${first.intents[0]}`);
       log.push(`${stamp()} then ${then || page.url().slice(site.url.length - 1)}`);
       if (then === "reload") await open(() => page.reload());
       else if (then === "back") await open(() => page.goBack({ timeout: 3000 }));
@@ -213,7 +220,7 @@ function judge(play, { site, submits, errors, wrong }) {
     const arrivals = site.arrivals.filter((one) => one.intent === intent);
     // Before the module has come there is no key, and no promise.
     const ran = arrivals.filter((one) => one.ran && one.key).length;
-    const own = submits.filter((one) => one.intent === intent);
+    const own = submits.filter(({ intents }) => intents.includes(intent));
     const part = play.parts[Number(arrivals[0]?.path.slice(2))];
     // What imports the module first, calls `send` later.
     const meant = part?.queues ? Math.max(own.length, 1) : countMeant(own, arrivals, part?.kind === "send" ? 200 : 0);
@@ -228,9 +235,9 @@ function judge(play, { site, submits, errors, wrong }) {
   return found;
 }
 
-/** What arrived, without repeats. @param {Site} site */
+/** What arrived, without what the module takes for a repeat. @param {Site} site */
 const listOf = ({ arrivals }) =>
-  arrivals.map(({ method, path, pairs, head }) => `${method} ${path} ${JSON.stringify(pairs.map(([name, value]) => [name, name === "csrf" ? "" : value]))} ${head}`);
+  arrivals.filter(({ intent }, at) => intent !== arrivals[at - 1]?.intent).map(({ method, path, pairs, head }) => `${method} ${path} ${JSON.stringify(pairs.map(([name, value]) => [name, name === "csrf" ? "" : value]))} ${head}`);
 
 /** @param {number} seed @returns {Promise<string | undefined>} */
 async function tryPlay(seed) {

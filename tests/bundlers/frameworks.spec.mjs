@@ -6,7 +6,7 @@
 
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { cp, mkdir, rm } from "node:fs/promises";
+import { cp, mkdir, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -81,6 +81,16 @@ describe("frameworks", { timeout: 300_000 }, () => {
 
   check("Next, a form action of React's", "next", "next/dist/bin/next", "/orders", (port) => ["start", "--port", String(port), "--hostname", "127.0.0.1"]);
   check("SvelteKit, use:enhance", "kit", "vite/bin/vite.js", "/count", (port) => ["preview", "--port", String(port), "--host", "127.0.0.1"]);
+
+  test("README shows what is built here", async () => {
+    const linesOf = (/** @type {string} */ text) => text.split("\n").map((line) => line.trim());
+    const readme = linesOf(await readFile(join(HERE, "../../crates/oncekey-web/README.md"), "utf8"));
+    for (const [file, from, to] of [["next/app/order.jsx", "const order", "return"], ["kit/src/routes/+page.svelte", "const once", "</script>"]]) {
+      const source = linesOf(await readFile(join(HERE, String(file)), "utf8"));
+      const [start, end] = [from, to].map((part) => source.findIndex((line) => line.startsWith(String(part))));
+      for (const line of source.slice(start, end)) assert.ok(readme.includes(line), line);
+    }
+  });
 
   test("Vite's server build", async () => {
     const [root, files] = [join(ROOM, "ssr"), join(ROOM, "ssr/client")];

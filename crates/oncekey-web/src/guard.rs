@@ -10,7 +10,7 @@ use oncekey::client::{
 use crate::{
     intent::{Intent, last_end, note_end},
     options::disables_submitter,
-    page::{Js, call_method, fire_event, is_member_text, mark, member_number, say, unmark},
+    page::{Js, call_method, fire_event, is_member_text, mark, member_number, note, say, unmark},
     subject::Subject,
     tickets::after_delay,
 };
@@ -79,6 +79,7 @@ pub fn admit(subject: &Subject, trigger: &Js) -> Admission {
     };
     let (key, again) = busy.unwrap_or((Js::NULL, false));
     if again && by_script {
+        note("sent later, busy", &subject.owner);
         return Admission::Later;
     }
     fire_event(&subject.owner, "oncekey:blocked", &key, 0, reason, None);

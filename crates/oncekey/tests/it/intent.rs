@@ -55,7 +55,8 @@ fn which_page_answers_a_plain_form() {
     check(1_001.0, 200, true);
     check(999.0, 0, true);
     check(900.0, 200, false);
-    check(1_200.0, 200, false);
+    check(1_500.0, 200, true);
+    check(1_600.0, 200, false);
     check(1_001.0, -1, false);
 }
 

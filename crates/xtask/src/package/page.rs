@@ -134,8 +134,8 @@ const BOOTSTRAP_BUDGET: usize = 1_000;
 const BESIDE: [&str; 6] =
     ["npm/oncekey.d.ts", "npm/bootstrap.d.ts", "npm/react.js", "npm/react.d.ts", "npm/package.json", "README.md"];
 
-/// The npm package: one self-contained `oncekey.js`, `external.js` with its wasm beside it, `bootstrap.js`, and what npm
-/// wants to know. What is measured is the first.
+/// The npm package: one self-contained `oncekey.js`, `debug.js` with the same to read, `external.js` with its wasm beside it,
+/// `bootstrap.js`, and what npm wants to know. What is measured is the first.
 pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
     let krate = tools::root().join("crates").join(krate);
     let (wasm, glue) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?, &krate)?;
@@ -154,6 +154,7 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
     };
     let script = minify(&entry, "esm", &made("packed.mjs"), &dir.join("oncekey.js"))?;
     minify(&entry, "esm", &made("fetched.mjs"), &dir.join("external.js"))?;
+    readable(&entry, &made("packed.mjs"), dir)?;
     let bootstrap = minify(&krate.join("src/platform/bootstrap.js"), "iife", &[], &dir.join("bootstrap.js"))?;
     let bootstrap = gzip_size(&bootstrap)?;
     if bootstrap > BOOTSTRAP_BUDGET {
@@ -164,6 +165,15 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
         fs::copy(krate.join(file), dir.join(name)).with_context(|| file.to_owned())?;
     }
     Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
+}
+
+/// `debug.js`, the same as one can read it, with a source map that names no folder of this machine.
+fn readable(entry: &Path, made: &[String], dir: &Path) -> Result<()> {
+    let out = dir.join("debug.js");
+    tools::run_quiet(tools::bundle(entry, &out)?.args(["--minify=false", "--sourcemap"]).args(made))?;
+    let map = dir.join("debug.js.map");
+    let text = fs::read_to_string(&map)?.replace(&format!("{}/", tools::root().display()), "");
+    Ok(fs::write(map, text)?)
 }
 
 /// Makes a module and what it imports one small file; `made` says where the files are that the build makes.
