@@ -361,4 +361,27 @@ describe("pages as they are", { timeout: 600_000 }, () => {
       assert.equal(sent[0]?.fields[0], sent[0]?.header);
       assert.match(keyOf(sent[0]) ?? "", /^[0-9a-f-]{36}$/);
     }, { "/orders": [{ wait: 500, status: 422, body: "<!doctype html><title>x</title><div id=out>no</div>" }] });
+  const UNPOLY = `${PLAIN} up-submit up-target=#out up-fail-target=#out`;
+  check("unpoly: a button outside its form is the form's", { body: `<form id=order ${UNPOLY}><input name=item value=tea></form><button id=buy form=order name=go value=1>Buy</button>`, head: `<script src=/unpoly.js></script>` }, async ({ page, sent }) => {
+    await run(page, `buy.click(); setTimeout(() => buy.click(), 150)`);
+    await page.waitForTimeout(1200);
+    assert.equal(sent.length, 1);
+    assert.equal(sent[0]?.fields[0], sent[0]?.header);
+    assert.ok(keyOf(sent[0]));
+  }, { "/orders": [{ wait: 500 }] });
+  check("unpoly: what waits to be saved is sent, though the answer has replaced its form", { body: `<form id=order ${UNPOLY}><input id=item name=item></form>`, head: `<script src=/unpoly.js></script>` }, async ({ page, sent }) => {
+    await run(page, `["A", "B", "C"].forEach((value, n) => setTimeout(() => { item.value = value; order.requestSubmit(); }, n * 100))`);
+    await until(() => sent.length === 2, "the last");
+    assert.match(sent[1]?.content ?? "", /"C"/);
+    assert.equal(keysOf(sent), 2);
+  }, { "/orders": [{ wait: 600 }, {}] });
+  check("turbo: an answer that leads nowhere ends its intent too", { body: form(PLAIN), head: `<script src=/turbo.js></script>` }, async ({ page, sent }) => {
+    for (const value of ["one", "two"]) {
+      await page.fill("#item", value);
+      await page.click("#buy");
+      await until(() => sent.some(({ content }) => content.includes(value)), value);
+      await page.waitForSelector("#order:not([aria-busy])");
+    }
+    assert.equal(keysOf(sent), 2);
+  });
 });

@@ -48,8 +48,10 @@ pub fn on_submit(event: &Js) {
         return;
     }
     guard::give_way(SCRIPT_LOCK.get(), &form);
-    if guard::admit(&subject, event) != Admission::Free {
-        return refuse_event(event);
+    match guard::admit(&subject, event) {
+        Admission::Free => (),
+        Admission::Refused => return refuse_event(event),
+        Admission::Later => return guard::keep_held(&form, &hold_submit(event)),
     }
     if is_looking() && is_outcome_open(subject.intent_name()) {
         let held = hold_submit(event);
