@@ -54,7 +54,7 @@ pub fn known_contents(name: IntentName, content: u64) -> (i32, bool) {
     let (mut count, mut is_known) = (0, false);
     while let Some(known) = item(&record, FIRST_CONTENT + count).as_f64() {
         count += 1;
-        is_known |= known == to_double(content);
+        is_known |= to_millis(known) == content;
     }
     (count, is_known)
 }
