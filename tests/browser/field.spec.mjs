@@ -2,6 +2,7 @@
 // Pages as people have written them. Each is played without the module too: what arrives must be the same but for the key.
 
 import assert from "node:assert/strict";
+import { dirname } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { form, keyOf, keysOf, launch, script, until, visit } from "./server.mjs";
 
@@ -46,7 +47,7 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     });
   }
 
-  /** One page with the module. @param {string} name @param {{ body: string, head?: string }} page @param {Parameters<typeof visit>[2]} act @param {Record<string, Fault[]>} [plans] */
+  /** One page with the module. @param {string} name @param {{ body: string, head?: string, files?: string, module?: string }} page @param {Parameters<typeof visit>[2]} act @param {Record<string, Fault[]>} [plans] */
   const check = (name, page, act, plans = {}) => test(name, () => visit(browser, page, act, plans));
 
   /** @param {Page} page @param {string} code */
@@ -126,6 +127,13 @@ describe("pages as they are", { timeout: 600_000 }, () => {
       body: `<button id=buy ${HTMX} hx-sync="this:queue all" hx-vals='{"by":1}'>+1</button>`, head: script(htmx),
     }, 3, (page) => run(page, `for (const ms of [0, 100, 200]) setTimeout(() => buy.click(), ms)`), { "/orders": [{ wait: 400 }] });
   }
+  for (const htmx of ["htmx1", "htmx2", "htmx4"])
+    for (const sync of ["queue all", "replace"])
+      check(`${htmx}: the same again by hx-sync=${sync}, after an outcome that is not known, has the same key`, { body: form(`${HTMX} hx-sync="this:${sync}"`), head: script(htmx) }, async ({ page, sent }) => {
+        await run(page, `for (const ms of [0, 150]) setTimeout(() => order.requestSubmit(), ms)`);
+        await until(() => sent.length === 2, "both");
+        assert.equal(keysOf(sent), 1);
+      }, { "/orders": [{ wait: 400, status: 500 }, {}] });
   for (const htmx of ["htmx1", "htmx2"])
     same(`${htmx}: a form that saves itself: what it has in the end is saved`, { body: `<form id=order ${HTMX}><input id=item name=item></form>`, head: script(htmx) }, 2, (page) =>
       run(page, `["A", "B", "C"].forEach((value, n) => setTimeout(() => { item.value = value; order.requestSubmit(); }, n * 150))`), { "/orders": [{ wait: 800 }, {}] });
@@ -194,6 +202,15 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     await until(() => sent.length === 3, "three");
     assert.equal(keysOf(sent), 1);
   }, { "/orders": [{ status: 503 }, { status: 503 }, {}] });
+  check("a frame's form: a key of unknown fate takes no other content, so that a third content has another", { body: form(`${PLAIN} target=frame`) + FRAME }, async ({ page, sent }) => {
+    for (const value of ["one", "two", "three"]) {
+      await page.fill("#item", value);
+      await page.click("#buy");
+      await page.waitForSelector("#order[aria-busy]");
+      await page.waitForSelector("#order:not([aria-busy])");
+    }
+    assert.deepEqual(sent.map((one) => keyOf(one) === keyOf(sent[0])), [true, true, false]);
+  }, { "/orders": [{ status: 500, state: "unknown" }, { status: 422, state: "unknown" }, {}] });
   check("a click while the answer is still on its way is refused", { body: form(PLAIN) }, async ({ page, sent }) => {
     await run(page, `for (const ms of [0, 1500, 2500]) setTimeout(() => buy.click(), ms)`);
     await page.waitForSelector(".answer");
@@ -302,6 +319,37 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     assert.ok(keyOf(sent[0]));
   });
 
+  // What it says to whoever asks.
+  const saidBy = (/** @type {Page} */ page) => {
+    /** @type {string[]} */
+    const lines = [];
+    page.on("console", (line) => line.text().startsWith("oncekey: ") && lines.push(line.text()));
+    return lines;
+  };
+  const BOTH = form(`${PLAIN} target=frame`) + `<form id=search action=/done target=other><button>Search</button></form>${FRAME}<iframe name=other></iframe>`;
+  const pressAll = async (/** @type {Page} */ page) => {
+    await run(page, `buy.click(); buy.click(); search.requestSubmit()`);
+    await page.waitForSelector("#order:not([aria-busy])");
+  };
+  check("data-once-debug: a line says what was decided, and why", { body: BOTH, head: `<script>document.documentElement.dataset.onceDebug = "";</script>` }, async ({ page }) => {
+    const lines = saidBy(page);
+    await pressAll(page);
+    await until(() => lines.length >= 5, "five lines");
+    const words = lines.map((line) => /^oncekey: ([a-z ]+(, [a-z]+( [a-z]+)*)?)/.exec(line)?.[1]?.trim());
+    assert.deepEqual(words, ["issued, new", "blocked, busy", "left alone, its method", "looked at a key", "settled, success"]);
+  });
+  check("without it nothing is said", { body: BOTH }, async ({ page }) => {
+    const lines = saidBy(page);
+    await pressAll(page);
+    assert.deepEqual(lines, []);
+  });
+  check("debug.js, to read, is the same", { body: form(PLAIN), files: dirname(process.env.ONCEKEY_MODULE ?? ""), module: `<script type=module src=/debug.js></script>` }, async ({ page, sent }) => {
+    await run(page, `buy.click(); buy.click()`);
+    await page.waitForSelector(".answer");
+    assert.equal(sent.length, 1);
+    assert.ok(keyOf(sent[0]));
+  });
+
   // Libraries that submit forms by themselves.
   for (const [library, attributes] of [["turbo", PLAIN], ["unpoly", `${PLAIN} up-submit up-target=#out up-fail-target=#out`]])
     check(`${library}: a double click is one request, its key in header and field, and success ends it`, { body: form(attributes ?? ""), head: `<script src=/${library}.js></script>` }, async ({ page, sent }) => {
@@ -313,4 +361,27 @@ describe("pages as they are", { timeout: 600_000 }, () => {
       assert.equal(sent[0]?.fields[0], sent[0]?.header);
       assert.match(keyOf(sent[0]) ?? "", /^[0-9a-f-]{36}$/);
     }, { "/orders": [{ wait: 500, status: 422, body: "<!doctype html><title>x</title><div id=out>no</div>" }] });
+  const UNPOLY = `${PLAIN} up-submit up-target=#out up-fail-target=#out`;
+  check("unpoly: a button outside its form is the form's", { body: `<form id=order ${UNPOLY}><input name=item value=tea></form><button id=buy form=order name=go value=1>Buy</button>`, head: `<script src=/unpoly.js></script>` }, async ({ page, sent }) => {
+    await run(page, `buy.click(); setTimeout(() => buy.click(), 150)`);
+    await page.waitForTimeout(1200);
+    assert.equal(sent.length, 1);
+    assert.equal(sent[0]?.fields[0], sent[0]?.header);
+    assert.ok(keyOf(sent[0]));
+  }, { "/orders": [{ wait: 500 }] });
+  check("unpoly: what waits to be saved is sent, though the answer has replaced its form", { body: `<form id=order ${UNPOLY}><input id=item name=item></form>`, head: `<script src=/unpoly.js></script>` }, async ({ page, sent }) => {
+    await run(page, `["A", "B", "C"].forEach((value, n) => setTimeout(() => { item.value = value; order.requestSubmit(); }, n * 100))`);
+    await until(() => sent.length === 2, "the last");
+    assert.match(sent[1]?.content ?? "", /"C"/);
+    assert.equal(keysOf(sent), 2);
+  }, { "/orders": [{ wait: 600 }, {}] });
+  check("turbo: an answer that leads nowhere ends its intent too", { body: form(PLAIN), head: `<script src=/turbo.js></script>` }, async ({ page, sent }) => {
+    for (const value of ["one", "two"]) {
+      await page.fill("#item", value);
+      await page.click("#buy");
+      await until(() => sent.some(({ content }) => content.includes(value)), value);
+      await page.waitForSelector("#order:not([aria-busy])");
+    }
+    assert.equal(keysOf(sent), 2);
+  });
 });

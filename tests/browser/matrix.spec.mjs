@@ -31,10 +31,14 @@ const WAYS = [
   { name: "htmx 2", head: script("htmx2"), attributes: "hx-post=/orders hx-target=#out" },
   { name: "htmx 4", head: script("htmx4"), attributes: "hx-post=/orders hx-target=#out" },
   { name: "plain", head: "", attributes: "method=post action=/orders" },
+  { name: "Turbo", head: script("turbo"), attributes: "method=post action=/orders" },
+  { name: "Unpoly", head: script("unpoly"), attributes: "method=post action=/orders up-submit up-target=#out up-fail-target=#out" },
   { name: "send()", head: "", attributes: "" },
 ];
 const isHtmx = (/** @type {Way} */ way) => way.name.startsWith("htmx");
 const isForm = (/** @type {Way} */ way) => way.attributes !== "";
+/** Who lets no request be repeated. */
+const isOnce = (/** @type {Way} */ way) => /plain|Turbo|Unpoly/.test(way.name);
 
 /** A button whose handler calls `send`, for the way without a form. The module exports to the page what it needs. */
 const SEND = `<button id=buy>Buy</button><script type=module>
@@ -43,6 +47,8 @@ const SEND = `<button id=buy>Buy</button><script type=module>
     .then((answer) => answer.text(), String).then((text) => (document.getElementById("out").innerHTML = text));
 </script>`;
 
+/** A plain form's answer goes to a frame, so that its page stays. @param {Way} way */
+const framed = (way) => (way.name === "plain" ? ` target=frame>` : ">");
 /** @param {Way} way @param {string} [more] */
 const usual = (way, more = "") => (isForm(way) ? form(`${way.attributes} ${more}`) : SEND);
 
@@ -111,8 +117,30 @@ const DOORS = [
   { name: "`hx-post` on a button, double click", of: isHtmx, body: (way) => `<button id=buy ${way.attributes}>Buy</button>`, open: doubleClick },
   { name: "`hx-post` on a link, double click", of: isHtmx, body: (way) => `<a id=buy href="#" ${way.attributes}>Buy</a>`, open: doubleClick },
   { name: "a boosted form, double click", of: isHtmx, body: () => form(`method=post action=/orders hx-boost=true hx-target=#out`), open: doubleClick },
+  {
+    name: "two submitters, one after the other",
+    of: isForm,
+    body: (way) => `<form id=order ${way.attributes}${framed(way)}<input name=item value=tea><button id=save name=op value=save>Save</button><button id=buy name=op value=buy>Buy</button></form>`,
+    open: (page) => page.evaluate(() => { document.getElementById("save")?.click(); setTimeout(() => document.getElementById("buy")?.click(), 100); }),
+  },
+  {
+    name: "a form that saves itself: three edits while it is busy",
+    of: isForm,
+    body: (way) => `<form id=order ${way.attributes}${framed(way)}<input id=item name=item></form>`,
+    open: (page) => page.evaluate(() => ["one", "two", "three"].forEach((value, at) => setTimeout(() => {
+      /** @type {HTMLInputElement} */ (document.getElementById("item")).value = value;
+      /** @type {HTMLFormElement} */ (document.getElementById("order")).requestSubmit();
+    }, at * 100))),
+    plan: [{ wait: 800 }, { wait: 100 }],
+  },
+  {
+    name: "three rows with a button each, all double-clicked",
+    of: isHtmx,
+    body: (way) => [1, 2, 3].map((row) => `<button class=row ${way.attributes} hx-vals='{"row":${row}}'>delete</button>`).join(""),
+    open: (page) => page.evaluate(() => { for (const button of document.querySelectorAll(".row")) for (const ms of [0, 60]) setTimeout(() => /** @type {HTMLElement} */ (button).click(), ms); }),
+  },
   { name: "two copies of the module, double click", head: `<script type=module src=/oncekey2.js></script>`, open: doubleClick },
-  { name: "503, and a retry by itself", of: (way) => way.name !== "plain", body: (way) => usual(way, `hx-retry="10ms,3"`), open: doubleClick, plan: [{ status: 503 }, {}] },
+  { name: "503, and a retry by itself", of: (way) => !isOnce(way), body: (way) => usual(way, `hx-retry="10ms,3"`), open: doubleClick, plan: [{ status: 503 }, {}] },
   { name: "the answer is lost; reload, click again", body: (way) => usual(way, `hx-retry=0`), open: again, plan: [{}] },
   { name: "`hx-trigger=load` (no key: nobody clicked)", of: isHtmx, body: () => `<div hx-post=/orders hx-trigger="load" hx-target=#out></div>`, open: () => Promise.resolve() },
   { name: "`data-once=off`, double click", of: isHtmx, body: (way) => form(`${way.attributes} data-once=off`), open: doubleClick },
@@ -155,7 +183,7 @@ describe("matrix", { timeout: 600_000 }, () => {
     // The first request is under way until all of the door has been done.
     const after = new Promise((/** @type {(value?: any) => void} */ resolve) => (answer = resolve));
     const plan = door.plan ?? [{ after, wait: 300 }];
-    await visit(browser, { body, head: way.head + (door.head ?? ""), gate: behind }, async ({ page, sent, site }) => {
+    await visit(browser, { body: body + (body.includes("target=frame") ? "<iframe name=frame></iframe>" : ""), head: way.head + (door.head ?? ""), gate: behind }, async ({ page, sent, site }) => {
       await door.open(page, site);
       answer();
       await until(() => sent.length, `${door.name}, ${way.name}`);

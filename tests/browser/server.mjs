@@ -30,6 +30,7 @@ export const FLAGS = [
  * @property {number} [wait] milliseconds before the answer
  * @property {Promise<unknown>} [after] what the answer waits for, before that
  * @property {boolean} [drop] the connection breaks without an answer
+ * @property {string} [state] what the gate says of the key from then on, where the status does not tell
  */
 
 /**
@@ -55,8 +56,7 @@ export const launch = (without = []) => chromium.launch({ executablePath: proces
 
 /** Starts a server on a port of its own. @param {import("./shop.mjs").Gate} [gate] what it is to stand before and behind */
 export async function serve(gate) {
-  const module = process.env.ONCEKEY_MODULE;
-  if (!module) throw new Error("ONCEKEY_MODULE is not set: the path of the built oncekey.js");
+  if (!process.env.ONCEKEY_MODULE) throw new Error("ONCEKEY_MODULE is not set: the path of the built oncekey.js");
   /** @type {Sent[]} */
   const sent = [];
   /** @type {Map<string, Fault[]>} */
@@ -85,7 +85,7 @@ export async function serve(gate) {
       const state = keys.get(decodeURIComponent(pathname.slice("/.oncekey/keys/".length))) ?? { state: "absent" };
       return void response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(state));
     }
-    const file = fileOf(pathname);
+    const file = page.files ? (/\.(js|wasm)$/.test(pathname) ? join(page.files, pathname) : undefined) : fileOf(pathname);
     if (file) {
       const late = plans.get(pathname)?.[0];
       await late?.after;
@@ -94,17 +94,6 @@ export async function serve(gate) {
       return void response.writeHead(200, { "content-type": type }).end(await readFile(file));
     }
     response.writeHead(pathname === "/done" ? 200 : 404, html).end(`<title>done</title>${MODULE}<p id=done>done</p>`);
-  }
-
-  /** The script behind an address. @param {string} pathname */
-  function fileOf(pathname) {
-    if (page.files) return /\.(js|wasm)$/.test(pathname) ? join(page.files, pathname) : undefined;
-    const [, htmx, extension] = /^\/(htmx\d)(-compat)?\.js$/.exec(pathname) ?? [];
-    if (htmx) return fileURLToPath(new URL(extension ? `${htmx}/dist/ext/htmx-2-compat.js` : `${htmx}/dist/htmx.min.js`, MODULES));
-    const library = { "/turbo.js": "@hotwired/turbo/dist/turbo.es2017-umd.js", "/unpoly.js": "unpoly/unpoly.js" }[pathname];
-    if (library) return fileURLToPath(new URL(library, MODULES));
-    if (pathname === "/bootstrap.js") return join(dirname(/** @type {string} */ (module)), "bootstrap.js");
-    return /^\/oncekey\d?\.js$/.test(pathname) ? module : undefined;
   }
 
   /**
@@ -167,7 +156,7 @@ export async function serve(gate) {
       return void response.destroy();
     }
     const status = fault.status ?? 200;
-    keys.set(key, status < 400 ? { state: "completed", status } : { state: "absent" });
+    keys.set(key, fault.state ? { state: fault.state } : status < 400 ? { state: "completed", status } : { state: "absent" });
     response.writeHead(status, { "content-type": "text/html", ...fault.headers });
     response.end(status === 204 ? undefined : (fault.body ?? `<p class=answer>answer ${sent.length}</p>`));
   }
@@ -209,11 +198,22 @@ export async function serve(gate) {
   };
 }
 
+/** The script behind an address: the module, or a library. @param {string} pathname */
+export function fileOf(pathname) {
+  const [, htmx, extension] = /^\/(htmx\d)(-compat)?\.js$/.exec(pathname) ?? [];
+  if (htmx) return fileURLToPath(new URL(extension ? `${htmx}/dist/ext/htmx-2-compat.js` : `${htmx}/dist/htmx.min.js`, MODULES));
+  const library = { "/turbo.js": "@hotwired/turbo/dist/turbo.es2017-umd.js", "/unpoly.js": "unpoly/unpoly.js" }[pathname];
+  if (library) return fileURLToPath(new URL(library, MODULES));
+  const module = process.env.ONCEKEY_MODULE ?? "";
+  if (pathname === "/bootstrap.js") return join(dirname(module), "bootstrap.js");
+  return /^\/oncekey\d?\.js$/.test(pathname) ? module : undefined;
+}
+
 /** The fields of an answer but those of its framing. @param {import("node:http").IncomingHttpHeaders} fields */
 const framed = (fields) => Object.fromEntries(Object.entries(fields).filter(([name]) => !/^(connection|keep-alive|transfer-encoding)$/.test(name)));
 
 /** @param {Buffer} bytes @param {string} [type] @returns {Promise<[string, string][]>} */
-async function read(bytes, type = "") {
+export async function read(bytes, type = "") {
   if (!type.includes("form")) return [["", bytes.toString()]];
   const form = await new Response(new Uint8Array(bytes), { headers: { "content-type": type } }).formData();
   return Promise.all(

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build as esbuild } from "esbuild";
+import { publint } from "publint";
 import { build as vite } from "vite";
 import webpack from "webpack";
 import { form, keyOf, launch, until, visit } from "../browser/server.mjs";
@@ -116,7 +117,12 @@ describe("bundlers", { timeout: 300_000 }, () => {
     });
 });
 
-for (const entry of ["oncekey.js", "external.js"])
+test("publint has nothing to say of the package", async () => {
+  const { messages } = await publint({ pkgDir: process.env.ONCEKEY_NPM, strict: true });
+  assert.deepEqual(messages, []);
+});
+
+for (const entry of ["oncekey.js", "debug.js", "external.js"])
   test(`on a server ${entry} is imported, does nothing, and sends with a fresh key`, async () => {
     const module = join(process.env.ONCEKEY_NPM ?? "", entry);
     const code = `

@@ -11,7 +11,7 @@ use oncekey::{
 };
 
 use crate::{
-    page::{Js, fetch_json, items, member, member_number, member_text, now, random_bits, to_integer, to_millis},
+    page::{Js, fetch_json, items, member, member_number, member_text, note, now, random_bits, to_integer, to_millis},
     tickets::when_settled,
 };
 
@@ -43,6 +43,7 @@ pub fn learn_clock(date: u64) {
 /// Asks the gate that an address leads to what became of a key; `query` says how long it may wait.
 pub fn look_at_key(address: &Js, key: &Js, query: &str, f: impl FnOnce(KeyState) + 'static) {
     let waiter = move |json: Js, _| {
+        note("looked at a key", &json);
         let state = member_text(&json, "state");
         f(KeyState::from_members(state.as_deref(), to_integer(&member(&json, "status"))));
     };

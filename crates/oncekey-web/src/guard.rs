@@ -10,7 +10,7 @@ use oncekey::client::{
 use crate::{
     intent::{Intent, last_end, note_end},
     options::disables_submitter,
-    page::{Js, call_method, fire_event, is_member_text, mark, member_number, say, unmark},
+    page::{Js, call_method, fire_event, is_member_text, is_member_truthy, mark, member_number, note, say, unmark},
     subject::Subject,
     tickets::after_delay,
 };
@@ -29,6 +29,8 @@ struct Lock {
     leaving: bool,
     /// Whether the form has other content by now, and is to be submitted again.
     again: bool,
+    /// What submits that content where the form has left meanwhile.
+    held: Js,
 }
 
 struct Locks {
@@ -79,10 +81,20 @@ pub fn admit(subject: &Subject, trigger: &Js) -> Admission {
     };
     let (key, again) = busy.unwrap_or((Js::NULL, false));
     if again && by_script {
+        note("sent later, busy", &subject.owner);
         return Admission::Later;
     }
     fire_event(&subject.owner, "oncekey:blocked", &key, 0, reason, None);
     Admission::Refused
+}
+
+/// Keeps what submits a form that waits, for when it has left.
+pub fn keep_held(form: &Js, held: &Js) {
+    LOCKS.with_borrow_mut(|locks| {
+        for lock in locks.busy.iter_mut().filter(|lock| lock.again && lock.owner == *form) {
+            lock.held = held.clone();
+        }
+    });
 }
 
 /// Tells the page that a submit was refused.
@@ -115,7 +127,18 @@ pub fn lock_intent(subject: &Subject, intent: &Intent) -> i32 {
     LOCKS.with_borrow_mut(|locks| {
         locks.last += 1;
         let id = locks.last;
-        locks.busy.push(Lock { id, name, base, controls, key, owner, submitter, leaving: false, again: false });
+        locks.busy.push(Lock {
+            id,
+            name,
+            base,
+            controls,
+            key,
+            owner,
+            submitter,
+            leaving: false,
+            again: false,
+            held: Js::UNDEFINED,
+        });
         id
     })
 }
@@ -150,6 +173,15 @@ pub fn unlock_place(place: u64) {
     unlock_intents(false, &|lock| lock.name.place == place);
 }
 
+/// A form that waits is submitted as it is now; one that an answer has replaced, as it was.
+fn submit_again(lock: &Lock) {
+    if is_member_truthy(&lock.owner, "isConnected") {
+        call_method(&lock.owner, "requestSubmit");
+    } else {
+        call_method(&lock.held, "call");
+    }
+}
+
 /// `has_ended`: what waits for that is submitted. After Back, or the person's own decision, no form submits itself.
 fn unlock_intents(has_ended: bool, is_meant: &dyn Fn(&Lock) -> bool) {
     while let Some(lock) = LOCKS.with_borrow_mut(|locks| {
@@ -161,7 +193,7 @@ fn unlock_intents(has_ended: bool, is_meant: &dyn Fn(&Lock) -> bool) {
         unmark(&lock.submitter, "aria-disabled");
         unmark(&lock.submitter, "disabled");
         if has_ended && lock.again {
-            after_delay(0, Box::new(move |_, _| drop(call_method(&lock.owner, "requestSubmit"))));
+            after_delay(0, Box::new(move |_, _| submit_again(&lock)));
         }
         if LOCKS.with_borrow(|locks| locks.busy.is_empty()) {
             say("");

@@ -17,6 +17,9 @@ thread_local! {
     static ENDS: RefCell<Vec<(IntentName, f64)>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Where the contents begin in what is kept of an intent.
+const FIRST_CONTENT: i32 = 5;
+
 /// The intent that an attempt belongs to.
 pub struct Intent {
     /// Its name.
@@ -46,9 +49,14 @@ fn record_of(name: IntentName) -> Js {
 }
 
 /// How many contents a key was sent with, and whether this is one of them.
-pub fn known_contents(name: IntentName, content: u64) -> (usize, bool) {
-    let contents = || items(record_of(name)).skip(5);
-    (contents().count(), contents().any(|known| known.as_f64() == Some(to_double(content))))
+pub fn known_contents(name: IntentName, content: u64) -> (i32, bool) {
+    let record = record_of(name);
+    let (mut count, mut is_known) = (0, false);
+    while let Some(known) = item(&record, FIRST_CONTENT + count).as_f64() {
+        count += 1;
+        is_known |= to_millis(known) == content;
+    }
+    (count, is_known)
 }
 
 /// The key and what is known, kept under a name.

@@ -75,7 +75,7 @@ impl talc::base::binning::Binning for Bins {
 type Listener = (&'static str, fn(&Js));
 
 /// What the page is listened to for.
-const LISTENERS: [Listener; 17] = [
+const LISTENERS: [Listener; 18] = [
     ("submit", form::on_submit),
     ("formdata", form::on_formdata),
     ("pagehide", |_| tab::leave_tab()),
@@ -88,6 +88,7 @@ const LISTENERS: [Listener; 17] = [
     ("htmx:before:request", htmx::fetch::on_before_request),
     ("htmx:finally:request", htmx::fetch::on_finally_request),
     ("turbo:submit-start", library::on_turbo_start),
+    ("turbo:before-fetch-response", library::on_turbo_answer),
     ("turbo:submit-end", library::on_turbo_end),
     ("up:request:load", library::on_unpoly_start),
     ("up:request:loaded", library::on_unpoly_end),

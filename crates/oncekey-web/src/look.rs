@@ -75,8 +75,9 @@ fn look_at_intent(name: IntentName, again: bool) {
     } else if matches!(kept.progress, Progress::Sent | Progress::SentPlain) && !guard::is_busy(name) {
         let address = address_of(name);
         let status = if again { -2 } else { arrival_status(&address) };
+        let is_edited = known_contents(name, 0).0 > 1;
         let is_shown = kept.progress == Progress::SentPlain && is_answer(kept.at, time_origin(), status);
-        if is_shown && progress_after_page(status, known_contents(name, 0).0 > 1).is_none() {
+        if is_shown && progress_after_page(status, is_edited).is_none() {
             return forget_intent(name);
         }
         let arrival = match status {
@@ -88,7 +89,7 @@ fn look_at_intent(name: IntentName, again: bool) {
         look_at_key(&address, &key.clone(), "", move |state| {
             // The person may have submitted meanwhile; then that attempt learns the outcome.
             if !guard::is_busy(name) {
-                move_kept(name, &key, progress_after_look(kept.progress, state, arrival));
+                move_kept(name, &key, progress_after_look(kept.progress, state, arrival, is_edited));
             }
             end_look();
         });

@@ -49,6 +49,8 @@ extern "C" {
     /// A `URL` without fragment, or `undefined`.
     #[wasm_bindgen(js_name = parseUrl)]
     pub fn parse_url(url: &Js) -> Js;
+    /// Says what was decided and why, where the page asks for it.
+    pub fn note(words: &str, about: &Js);
     /// Milliseconds of the clock that stamps events.
     #[wasm_bindgen(js_name = eventTime)]
     pub fn event_time() -> f64;
@@ -78,9 +80,10 @@ extern "C" {
     /// Gives an element its place, for as long as it lives.
     #[wasm_bindgen(js_name = givePlace)]
     pub fn give_place(element: &Js, place: f64);
-    /// The elements like it, in its own document or shadow root, that have no place yet, in their order.
+    /// Those of its own name, else with its attributes, in its own document or shadow root, that have no place yet, in their
+    /// order.
     #[wasm_bindgen(js_name = unplacedLike)]
-    pub fn unplaced_like(element: &Js) -> Js;
+    pub fn unplaced_like(element: &Js, names: &str) -> Js;
     /// How many of its equals in name came before.
     #[wasm_bindgen(js_name = countEquals)]
     pub fn count_equals(element: &Js, name: f64) -> i32;

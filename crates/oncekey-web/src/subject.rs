@@ -10,13 +10,13 @@ use crate::{
     page::{
         Js, attribute, attribute_lines, attribute_or_empty, attribute_value, call_method, closest, content_parts,
         control_parts, count_equals, give_place, given_place, global_member, hidden_fields, is_member_text,
-        item_text_or_empty, items, member, member_text, member_text_or_empty, parse_url, to_double, to_millis,
+        item_text_or_empty, items, member, member_text, member_text_or_empty, note, parse_url, to_double, to_millis,
         truthy_or, unplaced_like,
     },
 };
 
 /// The attributes that say where an element's requests go and what they say of it, plain and as htmx reads them.
-const TARGETS: &str = "action method hx-post hx-put hx-patch hx-delete hx-vals data-hx-post data-hx-put data-hx-patch data-hx-delete data-hx-vals";
+const TARGETS: &str = "hx-vals data-hx-vals action method hx-post hx-put hx-patch hx-delete data-hx-post data-hx-put data-hx-patch data-hx-delete";
 /// Those of a submitter that make another intent.
 const OWN_TARGETS: &str = "formtarget hx-vals data-hx-vals";
 
@@ -74,10 +74,17 @@ impl Subject {
     pub fn is_ours(&self) -> bool {
         let origin = member(&self.action, "origin");
         let is_off = |element| closest(element, "[data-once=off]").is_truthy();
-        is_unsafe_method(&self.method)
-            && (origin == global_member("origin") || may_get_key(&origin))
-            && !is_off(&self.owner)
-            && !is_off(&self.submitter)
+        let why = if !is_unsafe_method(&self.method) {
+            "left alone, its method"
+        } else if origin != global_member("origin") && !may_get_key(&origin) {
+            "left alone, its origin"
+        } else if is_off(&self.owner) || is_off(&self.submitter) {
+            "left alone, switched off"
+        } else {
+            return true;
+        };
+        note(why, &self.owner);
+        false
     }
 
     /// Where it goes.
@@ -170,7 +177,7 @@ impl Subject {
 /// The part of the name that all of an element's intents share: what it is called, and which of its equals it is. An
 /// element that lives keeps it, wherever it moves.
 pub fn place_of(element: &Js) -> u64 {
-    for other in items(unplaced_like(element)) {
+    for other in items(unplaced_like(element, TARGETS)) {
         let mut place = name_of(&other);
         for _ in 0..count_equals(&other, to_double(place.value())) {
             place.add_part("+");

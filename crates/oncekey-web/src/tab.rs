@@ -4,7 +4,7 @@ use oncekey::client::tab::{ANSWER_WAIT, is_copied_tab};
 
 use crate::{
     page::{
-        Js, claim_tab_name, forget_all, forget_tab_name, is_top, keep_tab_name, leave_tab_name, random_bits,
+        Js, claim_tab_name, forget_all, forget_tab_name, is_top, keep_tab_name, leave_tab_name, note, random_bits,
         recall_tab_name, to_double,
     },
     tickets::{after_delay, when_settled},
@@ -22,6 +22,7 @@ pub fn take_over_intents(then: impl FnOnce() + 'static) {
     }
     let waiter = move |answered: Js, _| {
         if is_copied_tab(marked, answered.is_truthy()) {
+            note("a copied tab, without keys", &answered);
             forget_all();
             name_tab();
         }

@@ -29,13 +29,16 @@ const WASM_FEATURES: [&str; 6] = [
     "--enable-multivalue",
 ];
 
-/// How wasm-opt makes the page's wasm small: through its flat form and back.
-const SMALLEST: [&str; 8] = [
-    "-O4",
+/// How wasm-opt makes the page's wasm small: through its flat form and back; little is inlined, since a
+/// call is smaller than what it calls.
+const SMALLEST: [&str; 10] = [
+    "-O2",
     "--flatten",
     "--rereloop",
     "-Oz",
     "--converge",
+    "--always-inline-max-function-size=3",
+    "--flexible-inline-max-function-size=3",
     "--one-caller-inline-max-function-size=20",
     "-Oz",
     "--reorder-functions",
@@ -205,7 +208,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     fs::create_dir_all(stage)?;
     let mut bindgen = Bindgen::new();
     bindgen
-        .input_bytes("bound", panics::silence(&bytes, "tellTrapped")?)
+        .input_bytes("bound", panics::silence(&bytes, "tellTrapped", package.target == Target::Module)?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.

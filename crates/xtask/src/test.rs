@@ -150,10 +150,10 @@ fn browser(specs: &[&str]) -> Result<()> {
     )
 }
 
-/// The npm package in an app of each bundler.
+/// The npm package in an app of each bundler and framework.
 fn bundlers(specs: &[&str]) -> Result<()> {
     package::build_all(true)?;
-    tools::npm_in("tests/bundlers", "vite, webpack")?;
+    tools::npm_in("tests/bundlers", "vite, webpack, Next, SvelteKit")?;
     let npm = tools::target_dir().join("pkg/oncekey");
     let chromium = tools::chromium()?;
     node_test(

@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use oncekey::client::{
     guard::PLAIN_BUSY,
     intent::Progress,
-    look::{FIRST_LOOK, MORE_LOOKS, PlainStep, plain_step},
+    look::{Arrival, FIRST_LOOK, MORE_LOOKS, PlainStep, plain_step, progress_after_look},
     retry::{AttemptAnswer, GateWord, RetryPlan},
 };
 
@@ -14,7 +14,7 @@ use crate::{
     door::library::note_submit,
     gate::look_at_key,
     guard::{self, Admission},
-    intent::{find_or_mint, is_outcome_open},
+    intent::{find_or_mint, is_outcome_open, known_contents},
     look::{after_looks, is_looking},
     options::key_field,
     page::{Js, call_method, hold_submit, is_member_truthy, member, refuse_event, set_entry},
@@ -48,8 +48,10 @@ pub fn on_submit(event: &Js) {
         return;
     }
     guard::give_way(SCRIPT_LOCK.get(), &form);
-    if guard::admit(&subject, event) != Admission::Free {
-        return refuse_event(event);
+    match guard::admit(&subject, event) {
+        Admission::Free => (),
+        Admission::Refused => return refuse_event(event),
+        Admission::Later => return guard::keep_held(&form, &hold_submit(event)),
     }
     if is_looking() && is_outcome_open(subject.intent_name()) {
         let held = hold_submit(event);
@@ -154,6 +156,10 @@ fn watch_attempt(mut watch: PlainWatch, more: u32) {
         PlainStep::LookAgain(delay) => {
             after_delay(delay, Box::new(move |_, _| watch_attempt(watch, more - 1)));
         }
-        PlainStep::GiveUp => (),
+        PlainStep::GiveUp => {
+            let intent = &watch.attempt.intent;
+            let is_edited = known_contents(intent.name, 0).0 > 1;
+            intent.move_to(progress_after_look(Progress::SentPlain, state, Arrival::Again, is_edited));
+        }
     });
 }

@@ -21,6 +21,8 @@ const TICKET: &str = "oncekey";
 thread_local! {
     /// The last submit, of which Unpoly's request does not tell the submitter.
     static LAST: RefCell<(Js, Js)> = const { RefCell::new((Js::UNDEFINED, Js::UNDEFINED)) };
+    /// The last answer, of which Turbo does not tell at the end where it leads nowhere.
+    static ANSWER: RefCell<(Js, Js)> = const { RefCell::new((Js::UNDEFINED, Js::UNDEFINED)) };
 }
 
 /// A form's submit is let through.
@@ -64,15 +66,24 @@ pub fn on_turbo_start(event: &Js) {
     begin_request(&submission, &subject, &member(&options, "headers"), &body, &body);
 }
 
-/// Turbo has its answer, or none.
+/// Turbo has received an answer.
+pub fn on_turbo_answer(event: &Js) {
+    ANSWER.set((member(event, "target"), member(event, "detail.fetchResponse.response")));
+}
+
+/// Turbo is done with it, or there was none.
 pub fn on_turbo_end(event: &Js) {
-    end_request(&member(event, "detail.formSubmission"), member(event, "detail.fetchResponse.response"));
+    let (form, answer) = ANSWER.take();
+    let answer = if form == member(event, "target") { answer } else { Js::UNDEFINED };
+    end_request(&member(event, "detail.formSubmission"), answer);
 }
 
 /// Unpoly is about to send a request.
 pub fn on_unpoly_start(event: &Js) {
     let request = member(event, "request");
-    let form = closest(&member(&request, "origin"), "form");
+    let origin = member(&request, "origin");
+    // A button may stand outside its form.
+    let form = truthy_or(member(&origin, "form"), || closest(&origin, "form"));
     if !form.is_truthy() || is_member_truthy(&request, "headers.X-Up-Validate") {
         return;
     }

@@ -1,7 +1,7 @@
 // @ts-check
 // What elements are called while they live, and what their hidden fields said when they were first seen.
 
-import { attribute, callMethod, member, selectAll } from "./values.mjs";
+import { attribute, callMethod, member, selectAll, unlessThrown } from "./values.mjs";
 
 /** @type {WeakMap<any, number>} */
 const places = new WeakMap();
@@ -16,11 +16,21 @@ export const givenPlace = (element) => places.get(element);
 export const givePlace = (element, place) => {
   places.set(element, place);
 };
-/** Those like an element, in its own document or shadow root, that have no place yet, in their order. @param {any} element */
-export const unplacedLike = (element) =>
-  places.has(element)
-    ? []
-    : [...new Set([...(selectAll(callMethod(element, "getRootNode"), member(element, "localName")) ?? []), element])].filter((other) => !places.has(other));
+/** What its author calls an element. @param {any} element */
+const ownName = (element) => attribute(element, "data-once-name") ?? attribute(element, "id") ?? "";
+/** Those like an element, in its own document or shadow root, that have no place yet, in their order: those of its own name,
+ *  else those whose attributes are its. Of thousands few are; the browser finds them faster than a loop.
+ *  @param {any} element @param {string} names */
+export const unplacedLike = (element, names) => {
+  if (places.has(element)) return [];
+  const own = ownName(element);
+  const found = unlessThrown(() => {
+    const is = (/** @type {string} */ name, /** @type {string | null} */ value) => (value === null ? `:not([${name}])` : `[${name}="${CSS.escape(value)}"]`);
+    const these = names.split(" ").map((name) => is(name, attribute(element, name)));
+    return selectAll(callMethod(element, "getRootNode"), member(element, "localName") + (own ? `:is(${is("data-once-name", own)},${is("id", own)})` : these.join("")));
+  });
+  return [...new Set([...(found ?? []), element])].filter((other) => !places.has(other) && ownName(other) == own);
+};
 /** Its number among those of its name: the first that no other has who is there. @param {any} element @param {number} name
  *  @returns {number} */
 export const countEquals = (element, name) => {

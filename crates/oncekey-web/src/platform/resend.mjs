@@ -1,7 +1,7 @@
 // @ts-check
 // A submit that is held, and sent later as it was: the fields of then, the submitter, where it goes.
 
-import { attribute, callMethod } from "./values.mjs";
+import { attribute, callMethod, note } from "./values.mjs";
 
 const PLACES = ["action", "method", "target", "enctype"];
 /** The form that is being submitted once more, and its fields. @type {[form: any, entries: [string, any][]] | undefined} */
@@ -21,6 +21,7 @@ export const holdSubmit = (event) => {
   const { target: form, submitter } = event;
   event.preventDefault();
   event.stopImmediatePropagation();
+  note("held", form);
   const entries = /** @type {[string, any][]} */ ([...new FormData(form, submitter)]);
   const places = PLACES.map((name) => attribute(form, name));
   /** @param {any[]} values */

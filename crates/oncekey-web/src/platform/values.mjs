@@ -79,11 +79,17 @@ export const parseUrl = (url) =>
     return parsed;
   });
 
+/** A line of what was decided and why, where `data-once-debug` on the page's root asks for it. @param {string} words @param {any[]} about */
+export const note = (words, ...about) => {
+  if (document.documentElement.hasAttribute("data-once-debug")) console.debug("oncekey:", words, ...about);
+};
+
 /** An event on an element, or on the document where it is gone. @param {any} target @param {string} type
  *  @param {string | undefined} key @param {number} attempt @param {string} reason @param {number | undefined} delay */
 export const fireEvent = (target, type, key, attempt, reason, delay) => {
   const detail = { key: key ?? null, attempt, reason, ...(delay !== undefined && { delay }) };
   const at = member(target, "isConnected") ? target : document;
+  note(`${type.slice(8)}, ${reason}`, at, detail);
   at.dispatchEvent(new CustomEvent(type, { bubbles: true, detail }));
 };
 

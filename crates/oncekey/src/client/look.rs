@@ -53,8 +53,9 @@ pub enum Arrival {
 }
 
 /// What a look says about a kept intent while no attempt of this page is under way; `None` ends it. Whoever saw no answer must
-/// find it by the same content; whoever may have seen it, for a minute.
-pub fn progress_after_look(progress: Progress, state: KeyState, arrival: Arrival) -> Option<Progress> {
+/// find it by the same content; whoever may have seen it, for a minute. `is_edited`: the key was sent with other content too.
+/// A key of unknown fate never takes that, so that once it was refused there is no use in sending a third.
+pub fn progress_after_look(progress: Progress, state: KeyState, arrival: Arrival, is_edited: bool) -> Option<Progress> {
     match state {
         KeyState::Completed(_) if state.is_success() && progress == Progress::SentPlain => match arrival {
             Arrival::Answer => None,
@@ -62,6 +63,7 @@ pub fn progress_after_look(progress: Progress, state: KeyState, arrival: Arrival
             Arrival::Again => Some(Progress::Idle),
         },
         KeyState::Completed(_) | KeyState::Absent => Some(Progress::Idle),
+        KeyState::Unknown if is_edited => Some(Progress::Idle),
         KeyState::Running | KeyState::Unknown => Some(progress),
     }
 }

@@ -52,8 +52,9 @@ impl FromStr for RetryPlan {
 
     /// Reads the attribute: a count, or a base and a count divided by a comma.
     fn from_str(text: &str) -> Result<RetryPlan, InvalidRetryPlan> {
-        let (base, count) = match text.split_once(',') {
-            Some((base, count)) => (parse_interval(base), count),
+        // By bytes: small enough for the browser.
+        let (base, count) = match text.bytes().position(|byte| byte == b',') {
+            Some(comma) => (text.get(..comma).and_then(parse_interval), text.get(comma + 1..).unwrap_or_default()),
             None => (Some(DEFAULT_BASE), text),
         };
         let retries = number(count, 0).and_then(|count| u32::try_from(count).ok());
@@ -92,11 +93,11 @@ impl RetryPlan {
 /// A length of time as the attributes write it, in milliseconds: `250ms`, `3s`, `0.5s`, or a bare number of milliseconds.
 pub fn parse_interval(text: &str) -> Option<u64> {
     let text = text.trim_ascii();
-    match text.strip_suffix('s') {
-        Some(rest) => match rest.strip_suffix('m') {
-            Some(milliseconds) => number(milliseconds, 0),
-            None => number(rest, 3),
-        },
+    if let Some(milliseconds) = text.strip_suffix("ms") {
+        return number(milliseconds, 0);
+    }
+    match text.strip_suffix("s") {
+        Some(seconds) => number(seconds, 3),
         None => number(text, 0),
     }
 }

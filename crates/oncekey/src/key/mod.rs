@@ -203,15 +203,17 @@ pub fn is_key(text: &str) -> bool {
 }
 
 /// A key as a structured-field String (RFC 9651 §4.1.6): quoted, with `"` and `\` escaped.
+#[allow(clippy::single_char_add_str, reason = "a character is encoded first, by code that the browser then loads")]
 pub fn quote_key(key: &str) -> String {
-    let mut quoted = String::from('"');
-    for character in key.chars() {
-        if matches!(character, '"' | '\\') {
-            quoted.push('\\');
+    let mut quoted = String::from("\"");
+    for (at, byte) in key.bytes().enumerate() {
+        if matches!(byte, b'"' | b'\\') {
+            quoted.push_str("\\");
         }
-        quoted.push(character);
+        // ASCII, as keys are: a text a byte.
+        quoted.push_str(key.get(at..=at).unwrap_or_default());
     }
-    quoted.push('"');
+    quoted.push_str("\"");
     quoted
 }
 

@@ -55,7 +55,8 @@ fn which_page_answers_a_plain_form() {
     check(1_001.0, 200, true);
     check(999.0, 0, true);
     check(900.0, 200, false);
-    check(1_200.0, 200, false);
+    check(1_500.0, 200, true);
+    check(1_600.0, 200, false);
     check(1_001.0, -1, false);
 }
 
@@ -90,7 +91,7 @@ fn what_an_outcome_does() {
 #[test]
 fn what_a_look_does() {
     let check = |progress, look, arrival, wanted| {
-        assert_eq!(progress_after_look(progress, look, arrival), wanted, "{progress:?} {look:?}")
+        assert_eq!(progress_after_look(progress, look, arrival, false), wanted, "{progress:?} {look:?}")
     };
     use Arrival::{Again, Answer, Elsewhere};
     check(Progress::SentPlain, KeyState::Completed(303), Answer, None);
@@ -102,6 +103,9 @@ fn what_a_look_does() {
     check(Progress::SentPlain, KeyState::Running, Again, Some(Progress::SentPlain));
     check(Progress::Sent, KeyState::Completed(201), Again, Some(Progress::Idle));
     check(Progress::Sent, KeyState::Unknown, Again, Some(Progress::Sent));
+    let edited = |state| progress_after_look(Progress::SentPlain, state, Again, true);
+    assert_eq!(edited(KeyState::Unknown), Some(Progress::Idle), "what was edited was refused, and will be");
+    assert_eq!(edited(KeyState::Running), Some(Progress::SentPlain));
 }
 
 #[test]

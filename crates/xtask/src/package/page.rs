@@ -17,8 +17,24 @@ const RUN: &str = "export const run = (module) => {
     wasm.__wbindgen_start();
     return wasm;
 };\n";
-/// What wasm-bindgen exports for a wasm that is started anew after a trap, which a page never does.
-const UNUSED: [&str; 2] = ["__abort_handler", "__instance_terminated"];
+/// What wasm-bindgen exports for a wasm that is started anew after a trap, which a page never does, and for glue that is not
+/// ours.
+const UNUSED: [&str; 4] = ["__abort_handler", "__instance_terminated", "__wbindgen_realloc", "__wbindgen_free"];
+/// How texts and numbers pass. wasm-bindgen's own keeps views and decoders for speed, and a way around a fault of decoders
+/// after two gigabytes.
+const PASS: &str = "const decoder = new TextDecoder(\"utf-8\", { ignoreBOM: true }), encoder = new TextEncoder();
+const bytesAt = (at, length) => new Uint8Array(wasm.memory.buffer, at >>> 0, length);
+const getDataViewMemory0 = () => new DataView(wasm.memory.buffer);
+const getStringFromWasm0 = (at, length) => decoder.decode(bytesAt(at, length));
+const isLikeNone = (value) => value == null;
+const passStringToWasm0 = (text) => {
+    const bytes = encoder.encode(text);
+    const at = wasm.__wbindgen_malloc(WASM_VECTOR_LEN = bytes.length, 1);
+    bytesAt(at, bytes.length).set(bytes);
+    return at;
+};
+let wasm, WASM_VECTOR_LEN;
+\n";
 
 /// Gives the wasm's imports short names, in the wasm and in the glue alike, lets the glue import each from its file in the
 /// crate, and drops what the page has no use for.
@@ -61,7 +77,13 @@ fn shorten(wasm: &[u8], glue: &str, krate: &Path) -> Result<(Vec<u8>, String)> {
         Some(line.replace("\"./bound_bg.js\"", "a"))
     });
     let body = lines.collect::<Vec<_>>().join("\n");
-    let glue = format!("{}{body}\n{RUN}", direct.concat());
+    // The imports alone: what is left of it starts the wasm in ways that a page has no use for.
+    let start = body.find("function __wbg_get_imports").context("no imports")?;
+    let end = body.find("let cachedDataViewMemory0").context("nothing passes")?;
+    let imports = body.get(start..end).context("out of order")?;
+    let imports = imports.replace(", wasm.__wbindgen_malloc, wasm.__wbindgen_realloc", "");
+    let named = body.lines().filter(|line| line.starts_with("import {")).collect::<Vec<_>>().join("\n");
+    let glue = format!("{}{named}\n{PASS}{imports}\n{RUN}", direct.concat());
     Ok((module.emit_wasm(), glue))
 }
 
@@ -112,8 +134,8 @@ const BOOTSTRAP_BUDGET: usize = 1_000;
 const BESIDE: [&str; 6] =
     ["npm/oncekey.d.ts", "npm/bootstrap.d.ts", "npm/react.js", "npm/react.d.ts", "npm/package.json", "README.md"];
 
-/// The npm package: one self-contained `oncekey.js`, `external.js` with its wasm beside it, `bootstrap.js`, and what npm
-/// wants to know. What is measured is the first.
+/// The npm package: one self-contained `oncekey.js`, `debug.js` with the same to read, `external.js` with its wasm beside it,
+/// `bootstrap.js`, and what npm wants to know. What is measured is the first.
 pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Built> {
     let krate = tools::root().join("crates").join(krate);
     let (wasm, glue) = shorten(wasm, &fs::read_to_string(stage.join("bound.js"))?, &krate)?;
@@ -132,6 +154,7 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
     };
     let script = minify(&entry, "esm", &made("packed.mjs"), &dir.join("oncekey.js"))?;
     minify(&entry, "esm", &made("fetched.mjs"), &dir.join("external.js"))?;
+    readable(&entry, &made("packed.mjs"), dir)?;
     let bootstrap = minify(&krate.join("src/platform/bootstrap.js"), "iife", &[], &dir.join("bootstrap.js"))?;
     let bootstrap = gzip_size(&bootstrap)?;
     if bootstrap > BOOTSTRAP_BUDGET {
@@ -142,6 +165,15 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
         fs::copy(krate.join(file), dir.join(name)).with_context(|| file.to_owned())?;
     }
     Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })
+}
+
+/// `debug.js`, the same as one can read it, with a source map that names no folder of this machine.
+fn readable(entry: &Path, made: &[String], dir: &Path) -> Result<()> {
+    let out = dir.join("debug.js");
+    tools::run_quiet(tools::bundle(entry, &out)?.args(["--minify=false", "--sourcemap"]).args(made))?;
+    let map = dir.join("debug.js.map");
+    let text = fs::read_to_string(&map)?.replace(&format!("{}/", tools::root().display()), "");
+    Ok(fs::write(map, text)?)
 }
 
 /// Makes a module and what it imports one small file; `made` says where the files are that the build makes.

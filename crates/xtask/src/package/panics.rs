@@ -4,8 +4,12 @@ use anyhow::Result;
 use walrus::{FunctionBuilder, FunctionId, FunctionKind, ImportKind, Module};
 
 /// Parts of the (mangled) names of functions that only word a panic.
-const PANICS: [&str; 9] = [
+const PANICS: [&str; 13] = [
     "panicking",
+    "panic_already_",
+    "panic_access_error",
+    "expect_failed",
+    "alloc_error_handler",
     "slice_error_fail",
     "slice_index_fail",
     "handle_error",
@@ -22,22 +26,26 @@ const PANICS: [&str; 9] = [
 const LIBRARY: &[u8] = b"/rustc/";
 const SOURCE: &[u8] = b".rs";
 
+/// Part of the (mangled) names of functions that format.
+const FORMATS: &str = "core3fmt";
+
 /// Setting a hook words nothing, and is called where nothing panics.
 const HARMLESS: [&str; 2] = ["set_hook", "take_hook"];
 
 /// Replaces each function that words a panic by a trap, so that formatting is linked no more. Where the wasm imports a
-/// function whose name contains `told`, that is called first.
-pub fn silence(wasm: &[u8], told: &str) -> Result<Vec<u8>> {
+/// function whose name contains `told`, that is called first. `formats`: whether texts are formatted elsewhere too.
+pub fn silence(wasm: &[u8], told: &str, formats: bool) -> Result<Vec<u8>> {
     let mut module = Module::from_buffer(wasm)?;
     let told = module.imports.iter().find_map(|import| match import.kind {
         ImportKind::Function(id) if import.name.contains(told) => Some(id),
         _ => None,
     });
+    let is_mute = |name: &str| words_a_panic(name) || !formats && name.contains(FORMATS);
     let mute: Vec<FunctionId> = module
         .funcs
         .iter()
         .filter(|function| matches!(function.kind, FunctionKind::Local(_)))
-        .filter(|function| function.name.as_deref().is_some_and(words_a_panic))
+        .filter(|function| function.name.as_deref().is_some_and(is_mute))
         .map(walrus::Function::id)
         .collect();
     for id in mute {

@@ -12,7 +12,7 @@ use oncekey::client::intent::Progress;
 use crate::{
     attempt::{Attempt, retry_plan_of},
     guard::{self, Admission},
-    intent::{find_or_mint, forget_intent},
+    intent::{find_or_mint, forget_intent, known_contents},
     page::{Js, refuse_event},
     subject::Subject,
 };
@@ -33,8 +33,8 @@ fn admit_subject(subject: Subject, trigger: &Js, event: &Js) -> Option<Subject> 
 /// The first attempt with the content that an element is about to send.
 fn first_attempt(subject: &Subject, body: &Js, element: &Js) -> Attempt {
     let (content, name) = (subject.read_content(body), subject.intent_name());
-    if guard::is_busy(name) {
-        // This one takes the place of the one under way.
+    if guard::is_busy(name) && !known_contents(name, content.digest).1 {
+        // This one takes the place of the one under way, or has waited behind it. The same content is the same intent.
         forget_intent(name);
     }
     let intent = find_or_mint(name, content.digest, content.given_key, Progress::Sent);

@@ -1,0 +1,2 @@
+/** @type {{ key: string | null, item: unknown }[]} */
+export const orders = [];
