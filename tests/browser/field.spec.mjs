@@ -289,14 +289,15 @@ describe("pages as they are", { timeout: 600_000 }, () => {
 
   // Keys.
   const EXPIRED = { status: 409, headers: { "idempotency-status": "expired" } };
-  for (const htmx of ["htmx1", "htmx2", "htmx4"])
-    check(`${htmx}: a fresh key that is expired: once more with another`, { body: form(HTMX), head: script(htmx) }, async ({ page, sent }) => {
+  const AHEAD = { status: 400, headers: { "idempotency-status": "refused" } };
+  for (const [htmx, what, answer] of /** @type {const} */ ([["htmx1", "is expired", EXPIRED], ["htmx2", "is expired", EXPIRED], ["htmx4", "is expired", EXPIRED], ["htmx2", "is ahead of the gate's clock", AHEAD]]))
+    check(`${htmx}: a fresh key that ${what}: once more with another`, { body: form(HTMX), head: script(htmx) }, async ({ page, sent }) => {
       await page.click("#buy");
       await until(() => sent.length === 2, "two");
       assert.equal(keysOf(sent), 2);
       assert.equal(sent[1]?.content, sent[0]?.content);
       for (const one of sent) assert.match(keyOf(one) ?? "", /^[0-9a-f]{8}-[0-9a-f]{4}-7/);
-    }, { "/orders": [EXPIRED, {}] });
+    }, { "/orders": [answer, {}] });
   check("send(): who aborts leaves alone, and the last takes the request along", { body: "" }, async ({ page, sent }) => {
     const ends = await page.evaluate(async () => {
       const { send } = await import(/** @type {any} */ ("/oncekey.js"));

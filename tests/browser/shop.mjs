@@ -40,8 +40,8 @@ export async function gate() {
   };
 }
 
-/** @param {...string} more */
-async function start(...more) {
+/** Starts a gate with these options more; `stop` ends it. @param {...string} more */
+export async function start(...more) {
   const program = process.env.ONCEKEY_SERVE;
   if (!program) throw new Error("ONCEKEY_SERVE is not set: the xtask program");
   const child = spawn(program, ["serve", "--memory", "--port", String(await free()), ...more], { stdio: ["ignore", "pipe", "inherit"] });

@@ -67,8 +67,7 @@ impl Attempt {
 
     /// What an answer does: the delay in ms before the next attempt, which this one becomes, or `None` and it was the last.
     pub fn conclude(&mut self, answer: AttemptAnswer, asked: Option<u64>) -> Option<u64> {
-        if answer == AttemptAnswer::Status(409, GateWord::Expired) && self.number == 1 && self.intent.reason == "new" {
-            // Nobody has used it, so nothing is lost: another by the clock that the answer told.
+        if answer.is_of_wrong_clock() && self.number == 1 && self.intent.reason == "new" {
             self.replaced = Some(std::mem::replace(&mut self.intent.key, mint_key()));
             self.intent.keep();
             self.fire("oncekey:retry", answer.reason(), Some(0));

@@ -113,6 +113,8 @@ pub enum GateWord {
     Mismatch,
     /// `expired`: the key is older than the gate takes new ones.
     Expired,
+    /// `refused`: nothing was run.
+    Refused,
     /// Anything else, or no gate.
     Other,
 }
@@ -125,6 +127,7 @@ impl GateWord {
             Some("unknown") => GateWord::Unknown,
             Some("mismatch") => GateWord::Mismatch,
             Some("expired") => GateWord::Expired,
+            Some("refused") => GateWord::Refused,
             _ => GateWord::Other,
         }
     }
@@ -176,6 +179,20 @@ impl AttemptAnswer {
             AttemptAnswer::Status(400..=499, _) => IntentOutcome::Declined,
             AttemptAnswer::Status(_, _) => IntentOutcome::Unknown,
         }
+    }
+
+    /// Whether a fresh key that the page has made by its own clock was too old or too new. Nobody has used it and nothing was
+    /// run, so that another one, by the clock that the answer tells, loses nothing.
+    ///
+    /// ```
+    /// use oncekey::client::retry::{AttemptAnswer, GateWord};
+    ///
+    /// let is = |status, word| AttemptAnswer::Status(status, GateWord::from_field(Some(word))).is_of_wrong_clock();
+    /// assert!(is(409, "expired") && is(400, "refused"));
+    /// assert!(!is(409, "unknown") && !is(400, "executed") && !is(413, "refused"));
+    /// ```
+    pub fn is_of_wrong_clock(self) -> bool {
+        matches!(self, AttemptAnswer::Status(409, GateWord::Expired) | AttemptAnswer::Status(400, GateWord::Refused))
     }
 
     /// One word for the events' `reason`.
