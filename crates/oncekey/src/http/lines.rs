@@ -22,7 +22,7 @@ impl HeaderLines {
     /// What the header list of the Fetch standard is filled with (§5.1): `{"name":"value",…}`, which the runtime takes for
     /// less, or `[["name","value"],…]` where an object would lose a line or the order.
     pub fn into_json(self) -> String {
-        if self.fit_into_object() { to_json(&Members(&self.0)) } else { to_json(&self.0) }
+        if self.fit_into_object() { to_json(&HeaderObject(&self.0)) } else { to_json(&self.0) }
     }
 
     /// An object has each name once, and those that are numbers first (ECMA-262 §10.1.11).
@@ -34,9 +34,9 @@ impl HeaderLines {
     }
 }
 
-struct Members<'a>(&'a [(String, String)]);
+struct HeaderObject<'a>(&'a [(String, String)]);
 
-impl Serialize for Members<'_> {
+impl Serialize for HeaderObject<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
