@@ -23,7 +23,11 @@ impl Fields {
 
     /// The value of a field; `name` in any case.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.pairs().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+        // Asked many times of each head: most lines are told apart by where their name ends.
+        self.0.split('\n').find_map(|line| {
+            let (known, rest) = line.split_at_checked(name.len())?;
+            rest.strip_prefix(',').filter(|_| known.eq_ignore_ascii_case(name))
+        })
     }
 
     /// The names of the fields that only the gate may set.
