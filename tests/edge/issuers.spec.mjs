@@ -48,6 +48,7 @@ describe("keys of issuers", () => {
     await go();
     for (const answer of answers) refused(answer, "identity_unavailable");
     assert.equal(await set(name).fetches(), 1);
+    await until(() => world.gate.told("identity"), "a line for the operator");
     await spot.ran(0);
     return { spot, change };
   }

@@ -6,7 +6,7 @@
 use std::{cell::RefCell, time::Duration};
 
 use oncekey::{
-    answer::refusal::Refusal,
+    answer::{log::fault_line, refusal::Refusal},
     http::target::UrlParts,
     identity::{
         Identity, InvalidToken, JudgedToken, KeySet, SignatureCheck, Verifier,
@@ -20,6 +20,7 @@ use worker::Delay;
 use crate::{
     front::incoming::{Incoming, Stop},
     platform::{
+        bindings::log_error,
         clock::now_millis,
         identity::{client_certificate, fetch_key_set, is_signed},
     },
@@ -119,7 +120,10 @@ async fn checks_by_keys(url: &str, token: &JudgedToken) -> Result<Vec<SignatureC
             KeysStep::Fetch => Ok(TokenStep::Fetch),
             KeysStep::Wait => Ok(TokenStep::Wait),
             KeysStep::Unknown => Err(InvalidToken::Key.into()),
-            KeysStep::Unavailable => Err(Stop::Refuse(Refusal::IdentityUnavailable)),
+            KeysStep::Unavailable => {
+                log_error(&fault_line("identity", now_millis(), "the keys of an issuer cannot be had"));
+                Err(Stop::Refuse(Refusal::IdentityUnavailable))
+            }
         });
         match step? {
             TokenStep::Check(checks) => return Ok(checks),
