@@ -85,14 +85,14 @@ fn without_sqlite(env: &Env) -> Option<Refusal> {
     }))
 }
 
-/// The secret that seals and the one before it; none where the first is missing or too short.
-fn seal_secrets(env: &Env) -> Vec<Vec<u8>> {
-    ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD"]
-        .iter()
-        .map_while(|name| bindings::text_binding(env, name))
-        .map(String::into_bytes)
-        .take_while(|secret| secret.len() >= SHORTEST_SECRET)
-        .collect()
+/// A secret, where it is bound; one that is too short is no secret, and an empty text is none.
+fn secret_of(env: &Env, name: &str) -> Result<Option<String>, Refusal> {
+    match bindings::text_binding(env, name).filter(|secret| !secret.is_empty()) {
+        Some(secret) if secret.len() < SHORTEST_SECRET => {
+            Err(misconfigured(&format!("{name} has to be a secret of at least {SHORTEST_SECRET} bytes.")))
+        }
+        found => Ok(found),
+    }
 }
 
 fn misconfigured(message: &str) -> Refusal {
@@ -130,11 +130,10 @@ impl Gate {
         if let Some(refusal) = without_sqlite(env) {
             return Err(refusal);
         }
-        let is_long = |name: &&str| bindings::text_binding(env, name).is_some_and(|it| it.len() >= SHORTEST_SECRET);
-        if let Some(name) = policy.secrets().find(|name| !is_long(name)) {
-            let message =
-                format!("{name} has to be a secret of at least {SHORTEST_SECRET} bytes: tokens are verified by it.");
-            return Err(misconfigured(&message));
+        for name in policy.secrets() {
+            if secret_of(env, name)?.is_none() {
+                return Err(misconfigured(&format!("{name} has to be a secret: tokens are verified by it.")));
+            }
         }
         for (name, limit) in policy.limit_bindings() {
             if bindings::object_binding::<RateLimit>(env, &limit.binding, "limit").is_none() {
@@ -142,17 +141,12 @@ impl Gate {
                 return Err(Refusal::PolicyInvalid { message });
             }
         }
-        let seal_secrets = seal_secrets(env);
-        if policy.seal && seal_secrets.is_empty() {
-            return Err(misconfigured(
-                "The policy says \"seal\": ONCEKEY_SEAL has to be a secret of at least 32 bytes.",
-            ));
+        let (seals, opens) = (secret_of(env, "ONCEKEY_SEAL")?, secret_of(env, "ONCEKEY_SEAL_OLD")?);
+        if policy.seal && seals.is_none() {
+            return Err(misconfigured("The policy says \"seal\": ONCEKEY_SEAL has to be a secret."));
         }
-        let names = bindings::text_binding(env, "ONCEKEY_NAMES");
-        if names.as_ref().is_some_and(|secret| secret.len() < SHORTEST_SECRET) {
-            return Err(misconfigured("ONCEKEY_NAMES has to be a secret of at least 32 bytes."));
-        }
-        let names = names.map(|secret| NameSecret::new(secret.as_bytes()));
+        let seal_secrets = seals.into_iter().chain(opens).map(String::into_bytes).collect();
+        let names = secret_of(env, "ONCEKEY_NAMES")?.map(|secret| NameSecret::new(secret.as_bytes()));
         Ok(Self { policy, origin, names, seal_secrets, keys, machines, env: env.clone() })
     }
 

@@ -32,12 +32,12 @@ function reset() {
 }
 
 /**
- * Runs a call into the wasm; it settles also where the wasm traps in it.
+ * What a call into the wasm comes to; it settles also where the wasm traps in it.
  * @template T
- * @param {() => T | Promise<T>} call
+ * @param {(done: (value: T) => void, fail: (why: unknown) => void) => void} begin
  * @returns {Promise<T>}
  */
-function guarded(call) {
+function guarded(begin) {
   return new Promise((resolve, reject) => {
     /** @param {unknown} why */
     const fail = (why) => {
@@ -47,7 +47,7 @@ function guarded(call) {
     };
     pending.add(fail);
     try {
-      Promise.resolve(call()).then((value) => {
+      begin((value) => {
         pending.delete(fail);
         resolve(value);
       }, fail);
@@ -58,34 +58,25 @@ function guarded(call) {
 }
 
 /**
- * Has a task of the wasm's answer a request. It settles also where the wasm traps in it, and is dropped once the caller
- * has gone (compatibility flag `enable_request_signal`).
+ * @template T
+ * @param {() => Promise<T>} call
+ * @returns {Promise<T>}
+ */
+const called = (call) => guarded((done, fail) => void call().then(done, fail));
+
+/**
+ * Has a task of the wasm's answer a request. It is dropped once the caller has gone (compatibility flag
+ * `enable_request_signal`).
  * @param {Request} request
  * @param {(settle: (isAnswer: boolean, value: unknown) => void) => number} begin gives the task's number
  * @returns {Promise<Response>}
  */
-function answered({ signal }, begin) {
-  return new Promise((resolve, reject) => {
+const answered = ({ signal }, begin) =>
+  guarded((done, fail) => {
     const of = epoch;
-    /** @param {unknown} why */
-    const fail = (why) => {
-      pending.delete(fail);
-      if (why instanceof WebAssembly.RuntimeError) reset();
-      reject(why);
-    };
-    pending.add(fail);
-    try {
-      const task = begin((isAnswer, value) => {
-        pending.delete(fail);
-        if (isAnswer) resolve(/** @type {Response} */ (value));
-        else reject(value);
-      });
-      signal.addEventListener("abort", () => of === epoch && gate.dropTask(task));
-    } catch (why) {
-      fail(why);
-    }
+    const task = begin((isAnswer, value) => (isAnswer ? done(/** @type {Response} */ (value)) : fail(value)));
+    signal.addEventListener("abort", () => of === epoch && gate.dropTask(task));
   });
-}
 
 export class KeyObject extends DurableObject {
   epoch = epoch;
@@ -120,7 +111,7 @@ export class KeyObject extends DurableObject {
 export class MachineObject extends DurableObject {
   /** @param {Request} request */
   fetch(request) {
-    return guarded(() => gate.fetchMachineObject(request, this.ctx, this.env));
+    return called(() => gate.fetchMachineObject(request, this.ctx, this.env));
   }
 
   alarm() {
@@ -136,7 +127,7 @@ export class MachineObject extends DurableObject {
  */
 async function ringing({ ctx: { storage } }, call) {
   try {
-    await guarded(call);
+    await called(call);
   } catch {
     if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + 60_000);
   }
@@ -167,7 +158,7 @@ export default {
     let delays = [];
     try {
       const messages = batch.messages.map(({ id, body, attempts }) => [id, contentOf(body), attempts]);
-      delays = await guarded(() => gate.consumeQueue(batch.queue, messages, env));
+      delays = await called(() => gate.consumeQueue(batch.queue, messages, env));
     } catch {}
     for (const [at, message] of batch.messages.entries()) {
       if (delays[at] === 0) message.ack();

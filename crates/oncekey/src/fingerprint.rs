@@ -60,17 +60,18 @@ impl Error for InvalidFingerprint {}
 /// use oncekey::{content::{Content, ignore::Ignore}, fingerprint::{Fingerprint, fingerprint}};
 /// use oncekey::http::{fields::Fields, target::Target};
 ///
+/// let ignore = [Ignore::parse("/sent_at").ok_or("no pointer")?];
 /// let of = |text: &str| {
 ///     let json = Some("application/json");
 ///     let target = Target { method: "POST", path_and_query: "/orders" };
 ///     let fields = Fields::default();
-///     let ignore = [Ignore::parse("/sent_at").expect("a pointer")];
 ///     fingerprint(&target, json, None, &Content::parse(json, None, text.as_bytes()), "key", &ignore, (&[], &fields))
 /// };
 /// let first = of(r#"{"amount": 10.0, "sent_at": 1, "key": "k"}"#);
 /// assert_eq!(of(r#"{"sent_at": 2, "amount": 1e1}"#), first);
 /// assert_ne!(of(r#"{"amount": 11}"#), first);
 /// assert_eq!(first.to_string().parse::<Fingerprint>(), Ok(first));
+/// # Ok::<(), &str>(())
 /// ```
 pub fn fingerprint(
     target: &Target,

@@ -46,14 +46,14 @@
 //! };
 //!
 //! // The front. What is protected? The first route that matches says how.
-//! let policy = r#"{"routes": [{"path": "/orders", "require": true}]}"#.parse::<Policy>().expect("a policy");
+//! let policy = r#"{"routes": [{"path": "/orders", "require": true}]}"#.parse::<Policy>()?;
 //! let url = split_url("https://shop.example/orders?draft=1");
-//! let route = policy.route("POST", &routing_path(url.path)).expect("it is protected");
+//! let route = policy.route("POST", &routing_path(url.path)).ok_or("not protected")?;
 //!
 //! // The key is in the header, in a form field or in a JSON member.
 //! let sent = br#"{"amount": 10.0, "item": 7}"#;
 //! let content = Content::parse(Some("application/json"), None, sent);
-//! let key = choose_key(Some("\"order-1042\""), &content, &policy.field)?.expect("there is a key");
+//! let key = choose_key(Some("\"order-1042\""), &content, &policy.field)?.ok_or("no key")?;
 //! assert_eq!(key.as_str(), "order-1042");
 //!
 //! // Whose key is it? Both together name the object, and are the key that the origin sees.
@@ -99,7 +99,7 @@
 //! // And whoever asks what became of the key is told.
 //! let peek = GateAnswer::peek(peek_record(Some(&record), owner, later));
 //! assert_eq!(peek.content, r#"{"state":"completed","status":201,"expires":"2026-01-02T00:00:00Z"}"#);
-//! # Ok::<(), oncekey::key::InvalidKey>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Words beyond the glossary

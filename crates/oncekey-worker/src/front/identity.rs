@@ -10,7 +10,7 @@ use oncekey::{
     http::target::UrlParts,
     identity::{
         Identity, InvalidToken, JudgedToken, KeySet, SignatureCheck, Verifier,
-        held::{FETCH_LIMIT, HeldKeys, KeysStep, LARGEST_SET},
+        held::{FETCH_LIMIT, HeldKeys, KeysStep, LARGEST_SET, MOMENT},
     },
     key::{caller::InvalidCaller, scopes::CallerScopes},
     policy::CallerParts,
@@ -25,9 +25,6 @@ use crate::{
         identity::{client_certificate, fetch_key_set, is_signed},
     },
 };
-
-/// How long a request waits before it asks again for keys that another one fetches.
-const MOMENT: Duration = Duration::from_millis(20);
 
 thread_local! {
     /// Keys of issuers, by their URLs.
@@ -127,7 +124,7 @@ async fn checks_by_keys(url: &str, token: &JudgedToken) -> Result<Vec<SignatureC
         });
         match step? {
             TokenStep::Check(checks) => return Ok(checks),
-            TokenStep::Wait => Delay::from(MOMENT).await,
+            TokenStep::Wait => Delay::from(Duration::from_millis(u64::from(MOMENT))).await,
             TokenStep::Fetch => {
                 let fetching = Fetching(Some(url));
                 let fetched = fetch_key_set(url, FETCH_LIMIT, LARGEST_SET).await;

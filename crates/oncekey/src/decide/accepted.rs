@@ -104,10 +104,10 @@ pub enum AcceptDecision {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>()?;
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
-/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").ok_or("no route")?);
 /// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{decide::accepted::{AcceptDecision, DeliveryDecision, decide_accept, decide_delivery}, stored::record::Owner};
@@ -116,7 +116,7 @@ pub enum AcceptDecision {
 /// let AcceptDecision::Store(record) = decide_accept(None, owner, &attempt, now) else { unreachable!() };
 /// assert_eq!(decide_accept(Some(&record), owner, &attempt, now), AcceptDecision::Duplicate);
 /// assert!(matches!(decide_delivery(Some(&record), owner, now), DeliveryDecision::Deliver(_)));
-/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decide_accept<'r>(
     record: impl Into<FoundRecord<'r>>,

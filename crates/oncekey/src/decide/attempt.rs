@@ -65,10 +65,10 @@ pub enum Decision {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>()?;
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
-/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").ok_or("no route")?);
 /// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{decide::attempt::{Decision, decide}, stored::record::{Owner, Record}};
@@ -83,7 +83,7 @@ pub enum Decision {
 /// // The owner died: this route says that the origin can be asked.
 /// let Decision::Probe { path, .. } = decide(Some(&record), Owner::default(), &attempt, true, now) else { unreachable!() };
 /// assert!(path.starts_with("/orders/by-key/"));
-/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decide<'r>(
     record: impl Into<FoundRecord<'r>>,
@@ -268,10 +268,10 @@ pub fn decide_after_probe<'r>(
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>()?;
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
-/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").ok_or("no route")?);
 /// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{
@@ -285,7 +285,7 @@ pub fn decide_after_probe<'r>(
 /// let (found, kept) = (ProbeResult::of(Some(404), later, claim.lease_until), KeptReply::Tombstone { status: 404 });
 /// let then = decide_since_probe(Some(&asked), Some(&asked), Owner::default(), &attempt, found, kept, later);
 /// assert!(matches!(then, AfterProbe::Execute(claim) if claim.generation == 2));
-/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decide_since_probe<'r>(
     asked: impl Into<FoundRecord<'r>>,

@@ -57,10 +57,10 @@ pub enum RecordChange {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>()?;
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
-/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").ok_or("no route")?);
 /// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
 /// use oncekey::{answer::word::StatusWord, decide::outcome::{EffectOutcome, RecordChange, outcome_of_status}};
 ///
@@ -68,7 +68,7 @@ pub enum RecordChange {
 /// assert_eq!(outcome_of_status(Some(201), &attempt.terms), passed(RecordChange::Keep));
 /// assert_eq!(outcome_of_status(Some(429), &attempt.terms), passed(RecordChange::Release));
 /// assert!(matches!(outcome_of_status(None, &attempt.terms), EffectOutcome::Refuse { .. }));
-/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn outcome_of_status(status: Option<u16>, terms: &Terms) -> EffectOutcome {
     let pass = |then| EffectOutcome::Pass { word: StatusWord::Executed, then };
@@ -167,10 +167,10 @@ pub enum Settlement {
 ///
 /// ```
 /// # use oncekey::{key::{Key, scope::Scope, scoped::ScopedKey}, policy::Policy, stored::attempt::{Attempt, Terms}};
-/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>().expect("a policy");
+/// # let policy = r#"{"routes": [{"unanswered": {"probe": "/orders/by-key/{key}"}}]}"#.parse::<Policy>()?;
 /// # let key = Key::from_header("8e03978e-40d5-43dd-bc93-6894a57f9324")?;
 /// # let scoped_key = ScopedKey::derive(&Scope::new("shop.example"), &key)?;
-/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").expect("a route"));
+/// # let terms = Terms::of(&policy, policy.route("POST", "/orders").ok_or("no route")?);
 /// # let attempt = Attempt::of_json(&policy, scoped_key, "/orders", b"{}", &[], terms);
 /// # let now = 1_767_225_600_000;
 /// use oncekey::{
@@ -183,7 +183,7 @@ pub enum Settlement {
 /// let settled = settle_attempt(Some(&record), &claim, RecordChange::Keep, kept.clone(), now);
 /// assert!(matches!(settled, Settlement::Store(Record::Completed { .. })));
 /// assert_eq!(settle_attempt(None, &claim, RecordChange::Keep, kept, now), Settlement::Late);
-/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn settle_attempt<'r>(
     record: impl Into<FoundRecord<'r>>,

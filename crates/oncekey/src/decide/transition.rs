@@ -169,13 +169,13 @@ pub struct OutgoingEffect {
 /// use oncekey::{decide::transition::{TransitionContent, TransitionDecision, decide_transition}, policy::Policy};
 ///
 /// let refund = r#"{"initial": "pending", "transitions": {"approve": {"from": ["pending"], "to": "approved"}}}"#;
-/// let policy = format!(r#"{{"machines": {{"refund": {refund}}}}}"#).parse::<Policy>().expect("a policy");
-/// let machine = policy.machine("refund").expect("a machine");
-/// let content = TransitionContent::parse(br#"{"by": "ann"}"#).expect("JSON");
+/// let policy = format!(r#"{{"machines": {{"refund": {refund}}}}}"#).parse::<Policy>()?;
+/// let machine = policy.machine("refund").ok_or("no machine")?;
+/// let content = TransitionContent::parse(br#"{"by": "ann"}"#)?;
 /// let decided = decide_transition(&policy, machine, &machine.transitions[0], "42", None, &content, 784_111_777_000)?;
 /// let TransitionDecision::Won(won) = decided else { unreachable!() };
 /// assert_eq!(won.entry, r#"{"transition":"approve","time":"1994-11-06T08:49:37Z","by":"ann"}"#);
-/// # Ok::<(), oncekey::key::InvalidKey>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn decide_transition(
     policy: &Policy,

@@ -32,6 +32,9 @@ const SOON: Millis = 2_000;
 /// How long a fetch may take.
 pub const FETCH_LIMIT: u32 = 3_000;
 
+/// How long a request waits, in ms, before it asks again for keys that another one fetches.
+pub const MOMENT: u32 = 20;
+
 /// Bytes of a set that are read at most.
 pub const LARGEST_SET: u64 = 65_536;
 

@@ -12,10 +12,10 @@ pub const MOST_AHEAD: u32 = 300;
 /// ```
 /// use oncekey::key::{age::KeyAge, mint::{mint_v4, mint_v7}};
 ///
-/// let age = KeyAge::of(&mint_v7(1_767_225_600_000, [7; 10]), Some(3600)).expect("a key with a time");
+/// let age = KeyAge::of(&mint_v7(1_767_225_600_000, [7; 10]), Some(3600)).ok_or("no time")?;
 /// assert_eq!(age.to_string().parse(), Ok(age));
 /// assert_eq!(KeyAge::of(&mint_v4([7; 16]), Some(3600)), None);
-/// # Ok::<(), oncekey::key::age::InvalidKeyAge>(())
+/// # Ok::<(), &str>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyAge {
