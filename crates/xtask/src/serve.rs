@@ -172,8 +172,7 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
         config.queue(port);
     }
     if let Some(most) = options.limits {
-        let policy = policy.parse::<Policy>()?;
-        let bound = policy.limit_bindings().into_iter().map(|(_, limit)| (limit.binding.clone(), limit.period));
+        let bound = known.limit_bindings().into_iter().map(|(_, limit)| (limit.binding.clone(), limit.period));
         config.limit(bound.collect(), most);
     }
     let service = std::env::var("ONCEKEY_SERVICE").ok();
