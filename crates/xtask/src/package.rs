@@ -3,6 +3,7 @@
 use std::{
     fs,
     path::{Path, PathBuf},
+    thread,
 };
 
 use anyhow::{Context, Result, bail};
@@ -10,7 +11,7 @@ use serde::Deserialize;
 use wasm_bindgen_cli_support::{Bindgen, EncodeInto};
 
 use self::built::Built;
-use crate::tools;
+use crate::{args::Usage, tools};
 
 mod built;
 pub mod old;
@@ -18,6 +19,15 @@ mod page;
 mod panics;
 pub mod policy;
 pub mod worker;
+
+/// What `build` takes.
+pub const USAGE: Usage = Usage {
+    command: "build",
+    does: "Builds both packages into target/pkg/, and prints the gzip size of each beside its budget.",
+    flags: &[],
+    words: "",
+    more: "The packages and budgets stand in wasm-pack.toml; one that is over is an error.",
+};
 
 /// What wasm-opt may use: what rustc emits by default, and what workerd and every current browser accept.
 const WASM_FEATURES: [&str; 6] = [
@@ -79,20 +89,12 @@ pub enum Target {
 }
 
 impl Target {
-    /// The cargo profile it is compiled with.
-    fn profile(self) -> &'static str {
-        match self {
-            Target::Module => "release",
-            Target::Web => "page",
-        }
-    }
-
     /// What rustc is told besides. A page's calls are shallow, frames of some hundred bytes: 64 kB of stack are plenty, and
     /// what overflows them traps.
-    fn flags(self) -> &'static str {
+    fn flags(self) -> &'static [&'static str] {
         match self {
-            Target::Module => "",
-            Target::Web => " -C link-arg=-zstack-size=65536",
+            Target::Module => &[],
+            Target::Web => &["-C", "link-arg=-zstack-size=65536"],
         }
     }
 }
@@ -111,12 +113,26 @@ pub fn build_all(strict: bool) -> Result<()> {
     fs::create_dir_all(tools::target_dir())?;
     let guard = fs::File::create(guard)?;
     guard.lock()?;
-    let mut over = Vec::new();
-    // The worker serves the page's module, so that one is made first.
+    // The worker serves the page's module, so that one is made first: while the next is compiled.
     let mut packages = packages()?;
     packages.sort_by_key(|p| p.target == Target::Module);
-    for package in &packages {
-        let built = build(package)?;
+    tools::rust_target("wasm32-unknown-unknown")?;
+    let made: Vec<Built> = thread::scope(|scope| {
+        // What npm has is needed later.
+        let npm = scope.spawn(tools::npm);
+        let mut finished: Vec<Built> = Vec::new();
+        let mut under_way: Option<thread::ScopedJoinHandle<Result<Built>>> = None;
+        for package in &packages {
+            let compiled = compile(package)?;
+            finished.extend(under_way.take().map(joined).transpose()?);
+            under_way = Some(scope.spawn(move || finish(package, &compiled)));
+        }
+        finished.extend(under_way.map(joined).transpose()?);
+        joined(npm)?;
+        anyhow::Ok(finished)
+    })?;
+    let mut over = Vec::new();
+    for (package, built) in packages.iter().zip(&made) {
         let verdict = if built.gzip > package.budget { "OVER" } else { "of" };
         println!(
             "{:<16} {:>7} B gzip {verdict} {:>7} B   ({} B wasm, {} B script, raw; {})",
@@ -147,30 +163,42 @@ pub fn build_faulty() -> Result<()> {
     Ok(())
 }
 
+/// What a thread came to.
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
+    thread.join().unwrap_or_else(|_| bail!("a step of the build panicked"))
+}
+
 /// Compiles one package into `target/pkg/NAME`.
 pub fn build(package: &Package) -> Result<Built> {
     tools::rust_target("wasm32-unknown-unknown")?;
-    let modules = tools::npm()?;
-    tools::step(&format!("cargo build {} (wasm32)", package.krate));
+    finish(package, &compile(package)?)
+}
+
+/// What cargo makes of a package.
+fn compile(package: &Package) -> Result<PathBuf> {
+    tools::step(&format!("cargo rustc {} (wasm32)", package.krate));
     let mut cargo = tools::command("cargo");
     cargo
-        .args(["build", "--quiet", "--profile", package.target.profile()])
-        .args(["--target", "wasm32-unknown-unknown", "-p"])
+        .args(["rustc", "--quiet", "--release", "--target", "wasm32-unknown-unknown", "-p"])
         .arg(&package.krate)
-        .env("RUSTFLAGS", remapped() + package.target.flags())
+        .env("RUSTFLAGS", remapped())
         .env("WASM_BINDGEN_USE_JS_SYS", "1");
     if !package.features.is_empty() {
         cargo.arg("--features").arg(package.features.join(","));
     }
+    // For this crate alone, so that both packages have their dependencies in common.
+    cargo.args(["--crate-type", "cdylib", "--"]).args(package.target.flags());
     tools::run(&mut cargo)?;
-    let compiled = tools::target_dir()
-        .join("wasm32-unknown-unknown")
-        .join(package.target.profile())
-        .join(format!("{}.wasm", package.krate.replace('-', "_")));
+    let name = format!("{}.wasm", package.krate.replace('-', "_"));
+    Ok(tools::target_dir().join("wasm32-unknown-unknown/release").join(name))
+}
 
+/// Binds, optimises and measures what cargo made.
+fn finish(package: &Package, compiled: &Path) -> Result<Built> {
+    let modules = tools::npm()?;
     let dir = tools::target_dir().join("pkg").join(&package.name);
     let stage = tools::target_dir().join("stage").join(&package.name);
-    let wasm = bind(package, &compiled, &stage, &modules)?;
+    let wasm = bind(package, compiled, &stage, &modules)?;
     fs::create_dir_all(&dir)?;
     match package.target {
         Target::Module => worker::assemble(&stage, &wasm, &tools::target_dir().join("pkg/oncekey/oncekey.js"), &dir),

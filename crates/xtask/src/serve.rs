@@ -2,7 +2,8 @@
 
 use std::{
     fs,
-    io::{Read, Write},
+    io::{ErrorKind, Read, Write},
+    net::TcpListener,
     path::{Path, PathBuf},
     thread,
     time::Duration,
@@ -13,6 +14,7 @@ use oncekey::{identity::SHORTEST_SECRET, policy::Policy};
 use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
+    args::{self, Flag, Told, Usage, misuse},
     package, tools,
     workerd::{Config, Gate, TO_SERVICE, check_origin, file_binding, json_binding, text_binding},
 };
@@ -37,34 +39,88 @@ pub struct Options {
     pub memory: bool,
 }
 
+/// What `serve` takes.
+pub const USAGE: Usage = Usage {
+    command: "serve",
+    does: "Builds both modules and runs them in a local workerd: the demo, or the gate in front of any HTTP server.",
+    flags: &[
+        Flag { name: "--port", value: "N", does: "listens on 127.0.0.1:N, 8787 unless told" },
+        Flag { name: "--origin", value: "URL", does: "the HTTP server behind the gate, instead of the demo shop" },
+        Flag { name: "--config", value: "FILE", does: "the policy as JSON" },
+        Flag { name: "--state", value: "DIR", does: "where objects keep their storage, below target/ unless told" },
+        Flag { name: "--memory", value: "", does: "keeps it on a memory file system, for load measurements" },
+        Flag { name: "--queue-port", value: "N", does: "takes messages for the policy's queues on 127.0.0.1:N" },
+        Flag {
+            name: "--limits",
+            value: "N",
+            does: "lets N new keys of each caller pass in a period, where the policy has limits",
+        },
+    ],
+    words: "",
+    more: "From the environment: ONCEKEY_ADMIN and ONCEKEY_SERVICE, the secrets of the operator and of backends;\nONCEKEY_SEAL, ONCEKEY_SEAL_OLD, ONCEKEY_NAMES; and what the policy names.",
+};
+
 impl Options {
-    /// Reads the command line.
-    pub fn parse(args: &[String]) -> Result<Self> {
+    /// Reads what was told.
+    pub fn read(told: &Told) -> Result<Self> {
         let mut options =
             Self { port: 8787, origin: None, config: None, state: None, queue_port: None, limits: None, memory: false };
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            let mut value = || args.next().with_context(|| format!("{arg} needs a value"));
-            match arg.as_str() {
-                "--port" => options.port = value()?.parse().context("--port takes 1 to 65535")?,
-                "--origin" => options.origin = Some(value()?.clone()),
-                "--config" => options.config = Some(value()?.into()),
-                "--state" => options.state = Some(value()?.into()),
-                "--queue-port" => {
-                    options.queue_port = Some(value()?.parse().context("--queue-port takes 1 to 65535")?);
-                }
-                "--limits" => options.limits = Some(value()?.parse().context("--limits takes a number")?),
-                "--memory" => options.memory = true,
-                _ => bail!(
-                    "serve does not know {arg}; it takes --port N --origin URL --config FILE --state DIR --queue-port N --limits N --memory"
-                ),
+        for (flag, value) in &told.flags {
+            match *flag {
+                "--port" => options.port = args::port(flag, value)?,
+                "--origin" => options.origin = Some(value.clone()),
+                "--config" => options.config = Some(value.into()),
+                "--state" => options.state = Some(value.into()),
+                "--queue-port" => options.queue_port = Some(args::port(flag, value)?),
+                "--limits" => options.limits = Some(args::number(flag, value, 0, u32::MAX)?),
+                _ => options.memory = true,
             }
         }
         if options.memory && options.state.is_some() {
-            bail!("--memory keeps no state: leave --state out");
+            return Err(misuse("--memory keeps no state: leave --state out"));
+        }
+        if options.queue_port == Some(options.port) {
+            return Err(misuse("--port and --queue-port are two ports"));
+        }
+        if let Some(url) = &options.origin {
+            check_origin(url).map_err(|error| misuse(error.to_string()))?;
         }
         Ok(options)
     }
+
+    /// Refuses what this machine has no place for, before anything is built.
+    fn check_places(&self) -> Result<()> {
+        for (flag, port) in [("--port", Some(self.port)), ("--queue-port", self.queue_port)] {
+            let Some(port) = port else { continue };
+            if let Err(error) = bind(port) {
+                let why = match error.kind() {
+                    ErrorKind::AddrInUse => "another program holds it".to_owned(),
+                    ErrorKind::PermissionDenied => "it takes more rights than yours".to_owned(),
+                    _ => error.to_string(),
+                };
+                bail!("{flag} {port}: {why}");
+            }
+        }
+        if let Some(state) = &self.state {
+            let named = || format!("--state {}", state.display());
+            fs::create_dir_all(state).with_context(named)?;
+            // What may not be written to is found now, not by the first request.
+            let probe = state.join(".oncekey");
+            fs::write(&probe, "").and_then(|()| fs::remove_file(&probe)).with_context(named)?;
+        }
+        Ok(())
+    }
+}
+
+/// Takes a port for a moment, as workerd will. A workerd whose `serve` was killed gives its own back within moments.
+fn bind(port: u16) -> std::io::Result<()> {
+    for _ in 0..20 {
+        match TcpListener::bind(("127.0.0.1", port)) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => thread::sleep(Duration::from_millis(50)),
+            other => return other.map(drop),
+        }
+    }
+    TcpListener::bind(("127.0.0.1", port)).map(drop)
 }
 
 /// Set by `cargo xtask test` for the gates that its specs start: what they serve was built a moment ago.
@@ -74,11 +130,12 @@ pub const BUILT: &str = "ONCEKEY_BUILT";
 pub fn serve(options: &Options) -> Result<()> {
     // Before anything else, so that a signal during the build ends it the same way.
     let mut signals = Signals::new(TERM_SIGNALS)?;
+    options.check_places()?;
     let policy = policy(options)?;
-    let workerd = tools::workerd()?;
     if std::env::var_os(BUILT).is_none() {
         package::build_all(false)?;
     }
+    let workerd = tools::workerd()?;
     let room = Room::new(options)?;
     let config = room.write_config(options, &policy)?;
     let mut gate = Gate::start(&workerd, &config)?;
@@ -101,8 +158,8 @@ fn policy(options: &Options) -> Result<String> {
         (None, None) => tools::root().join("www/policy.json"),
         (None, Some(_)) => return Ok(String::new()),
     };
-    let text = fs::read_to_string(&path).with_context(|| format!("{}", path.display()))?;
-    let policy = text.parse::<Policy>().with_context(|| path.display().to_string())?;
+    let text = fs::read_to_string(&path).with_context(|| format!("--config {}", path.display()))?;
+    let policy = text.parse::<Policy>().with_context(|| format!("--config {}", path.display()))?;
     if !policy.limit_bindings().is_empty() && options.limits.is_none() {
         bail!("{}: /limits: --limits N says how many keys pass, since there is no rate limit here", path.display());
     }
@@ -178,7 +235,6 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     let service = std::env::var("ONCEKEY_SERVICE").ok();
     if let Some(url) = &options.origin {
         let service = service.as_deref();
-        check_origin(url)?;
         let policy = if std::env::var_os(AS_JSON).is_some() {
             json_binding("ONCEKEY", policy)
         } else {

@@ -10,13 +10,41 @@ use std::{
 
 use anyhow::{Context, Result, bail};
 
-use crate::{package, serve, tools};
+use crate::{
+    args::{Usage, misuse},
+    package, serve, tools,
+};
+
+/// What `test` takes.
+pub const USAGE: Usage = Usage {
+    command: "test",
+    does: "Runs every test; fails if one does.",
+    flags: &[],
+    words: "[SUITE | SUITE/SPEC ...]",
+    more: "Suites: lint, core, wasm, types, policy, deploy, edge, browser, bundlers; all without one.\nedge/crash is tests/edge/crash.spec.mjs alone; policy, edge, browser and bundlers have such specs.",
+};
+
+/// A suite: its name, the folder of its specs where it has such, and what runs those that are named, or all.
+type Suite = (&'static str, Option<&'static str>, fn(&[&str]) -> Result<()>);
+
+const SUITES: [Suite; 9] = [
+    ("lint", None, |_| lint()),
+    ("core", None, |_| core()),
+    ("wasm", None, |_| wasm()),
+    ("types", None, |_| types()),
+    ("policy", Some("tests/policy"), policy),
+    ("deploy", None, |_| deploy()),
+    ("edge", Some("tests/edge"), edge),
+    ("browser", Some("tests/browser"), browser),
+    ("bundlers", Some("tests/bundlers"), bundlers),
+];
 
 /// Runs the suites that `only` names, or all of them. `edge/crash` names one spec of a suite.
 pub fn test(only: &[String]) -> Result<()> {
+    check_names(only)?;
     keep_program()?;
     let mut failed = Vec::new();
-    let mut suite = |name: &'static str, run: &dyn Fn(&[&str]) -> Result<()>| {
+    for (name, _, run) in SUITES {
         let named = only.iter().filter_map(|only| only.split_once('/').filter(|(suite, _)| *suite == name));
         let specs: Vec<&str> = named.map(|(_, spec)| spec).collect();
         if only.is_empty() || !specs.is_empty() || only.iter().any(|only| only == name) {
@@ -26,21 +54,43 @@ pub fn test(only: &[String]) -> Result<()> {
                 failed.push(name);
             }
         }
-    };
-    suite("lint", &|_| lint());
-    suite("core", &|_| core());
-    suite("wasm", &|_| wasm());
-    suite("types", &|_| types());
-    suite("policy", &policy);
-    suite("deploy", &|_| deploy());
-    suite("edge", &edge);
-    suite("browser", &browser);
-    suite("bundlers", &bundlers);
+    }
     if failed.is_empty() {
         tools::step("all tests passed");
         return Ok(());
     }
     bail!("failed: {}", failed.join(", "))
+}
+
+/// Refuses a name that no suite or spec has, before any of them is run.
+fn check_names(only: &[String]) -> Result<()> {
+    for name in only {
+        let (suite, spec) = name.split_once('/').map_or((name.as_str(), None), |(suite, spec)| (suite, Some(spec)));
+        let Some((_, folder, _)) = SUITES.iter().find(|(known, ..)| *known == suite) else {
+            return Err(misuse(format!("no suite is called {suite}\n{}", USAGE.more)));
+        };
+        let Some(spec) = spec else { continue };
+        let Some(folder) = folder else { return Err(misuse(format!("{suite} has no specs of its own"))) };
+        if !specs_of(folder)?.iter().any(|path| spec_name(path) == Some(spec)) {
+            return Err(misuse(format!("there is no {folder}/{spec}.spec.mjs")));
+        }
+    }
+    Ok(())
+}
+
+/// The specs of a folder, in the order of their names.
+fn specs_of(folder: &str) -> Result<Vec<PathBuf>> {
+    let mut specs: Vec<PathBuf> = fs::read_dir(tools::root().join(folder))?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| spec_name(path).is_some())
+        .collect();
+    specs.sort();
+    Ok(specs)
+}
+
+/// The name of a spec without what all of them end in.
+fn spec_name(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_suffix(".spec.mjs")
 }
 
 /// This program as the specs start it. cargo puts another in its place where it tests this crate, and a program that is
@@ -97,7 +147,7 @@ fn wasm() -> Result<()> {
 
 /// What little JavaScript is written by hand.
 fn types() -> Result<()> {
-    let tsc = tools::npm()?.join("typescript/bin/tsc");
+    let tsc = tools::npm_for_tests()?.join("typescript/bin/tsc");
     tools::run(tools::command("node").arg(tsc).args(["--project", "tests/tsconfig.json"]))
 }
 
@@ -200,19 +250,9 @@ impl Drop for Demo {
 
 /// Runs the specs below a folder, or those that `only` names; they start what they need by this very program.
 fn node_test(dir: &str, only: &[&str], variables: &[(&str, &Path)]) -> Result<()> {
-    tools::npm()?;
-    let mut specs: Vec<PathBuf> = fs::read_dir(tools::root().join(dir))?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.to_string_lossy().ends_with(".spec.mjs"))
-        .collect();
-    specs.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        only.is_empty() || only.iter().any(|only| name.strip_suffix(".spec.mjs") == Some(only))
-    });
-    if specs.is_empty() {
-        bail!("no such spec below {dir}: {}", only.join(", "));
-    }
-    specs.sort();
+    tools::npm_for_tests()?;
+    let mut specs = specs_of(dir)?;
+    specs.retain(|path| only.is_empty() || spec_name(path).is_some_and(|name| only.contains(&name)));
     let mut node = tools::command("node");
     node.args(["--test", "--test-concurrency=2"]).args(specs);
     node.env("ONCEKEY_SERVE", program());

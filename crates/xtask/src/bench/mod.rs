@@ -11,10 +11,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 use self::load::{Batch, Origin};
 use crate::{
+    args::{self, Flag, Told, Usage, misuse},
     package, tools,
     workerd::{Config, Gate, TO_SERVICE, text_binding},
 };
@@ -75,8 +76,22 @@ impl Cell {
     }
 }
 
+/// What `bench` takes.
+pub const USAGE: Usage = Usage {
+    command: "bench",
+    does: "Measures the gate beside a bare proxy and a JavaScript twin, and prints the figures as a table.",
+    flags: &[
+        Flag { name: "--rounds", value: "N", does: "of which each figure is the median, 7 unless told" },
+        Flag { name: "--requests", value: "N", does: "in each round, 1500 unless told, at least 16" },
+        Flag { name: "--quick", value: "", does: "leaves out the disk and the memory of many keys" },
+        Flag { name: "--against", value: "REV", does: "measures the gate of another commit in the same rounds" },
+    ],
+    words: "[CELL ...]",
+    more: "CELL is one of keyless, first, replay, conflict, page; all without one.",
+};
+
 /// What `bench` is told.
-struct Options {
+pub struct Options {
     rounds: usize,
     requests: usize,
     disk: bool,
@@ -87,28 +102,23 @@ struct Options {
 }
 
 impl Options {
-    fn parse(args: &[String]) -> Result<Self> {
+    /// Reads what was told.
+    pub fn read(told: &Told) -> Result<Self> {
         let mut options = Self { rounds: 7, requests: 1_500, disk: true, many: true, against: None, only: Vec::new() };
-        let mut args = args.iter();
-        while let Some(arg) = args.next() {
-            let mut number = || -> Result<usize> {
-                args.next().and_then(|n| n.parse().ok()).with_context(|| format!("{arg} takes a number"))
-            };
-            match arg.as_str() {
-                "--rounds" => options.rounds = number()?.max(1),
-                "--requests" => options.requests = number()?.max(16),
-                "--quick" => (options.disk, options.many) = (false, false),
-                "--against" => {
-                    let revision = args.next().context("--against takes a revision")?;
-                    options.against = Some(package::old::commit_of(revision)?);
-                }
-                page::CELL => options.only.push(page::CELL.to_owned()),
-                cell if CELLS.iter().any(|c| c.name() == cell) => options.only.push(cell.to_owned()),
-                _ => bail!(
-                    "bench does not know {arg}; it takes --rounds N --requests N --quick --against REVISION and names of cells"
-                ),
+        for (flag, value) in &told.flags {
+            match *flag {
+                "--rounds" => options.rounds = args::number(flag, value, 1, 1_000)? as usize,
+                "--requests" => options.requests = args::number(flag, value, 16, 1_000_000)? as usize,
+                "--against" => options.against = Some(package::old::commit_of(value)?),
+                _ => (options.disk, options.many) = (false, false),
             }
         }
+        for cell in &told.words {
+            if cell != page::CELL && CELLS.iter().all(|known| known.name() != cell) {
+                return Err(misuse(format!("bench has no cell {cell}; {}", USAGE.more)));
+            }
+        }
+        options.only.clone_from(&told.words);
         Ok(options)
     }
 
@@ -124,8 +134,7 @@ impl Options {
 }
 
 /// Runs it all and prints the table.
-pub fn bench(args: &[String]) -> Result<()> {
-    let options = Options::parse(args)?;
+pub fn bench(options: &Options) -> Result<()> {
     package::build_all(false)?;
     let (page, page_alone) = options.page();
     if page {

@@ -9,7 +9,7 @@ pub const CELL: &str = "page";
 
 /// Prints its table. A round is one fresh browser profile a subject; `rounds` is trebled, as one takes a tenth of a second.
 pub fn bench(rounds: usize) -> Result<()> {
-    tools::npm()?;
+    tools::npm_for_tests()?;
     tools::run(
         tools::command("node")
             .args(["tests/bench/page.mjs", &(rounds * 3).to_string()])
