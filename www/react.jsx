@@ -6,22 +6,28 @@ import { createRoot } from "react-dom/client";
 
 const headers = { "Content-Type": "application/json", Accept: "application/json" };
 
+/** @param {string} item @returns {[string, RequestInit]} */
+const request = (item) => ["/orders", { method: "POST", headers, body: JSON.stringify({ item, quantity: 1 }) }];
+const once = onceOptions("react-order", request);
+/** What the page's switch says. */
+const isOff = () => document.documentElement.dataset.once === "off";
+
 function Order() {
   const order = useMutation({
-    ...onceOptions("react-order", (/** @type {string} */ item) => [
-      "/orders",
-      { method: "POST", headers, body: JSON.stringify({ item, quantity: 1 }) },
-    ]),
+    ...once,
+    mutationFn: (/** @type {string} */ item) => (isOff() ? fetch(...request(item)) : once.mutationFn(item)),
   });
   return (
-    <section className="card">
+    <section className="card" aria-labelledby="react-title">
+      <h2 id="react-title">Mug</h2>
+      <code>useMutation(onceOptions("react-order", …))</code>
       <button type="button" aria-disabled={order.isPending} onClick={() => order.mutate("Mug")}>
         Order
       </button>
       <div className="answer" role="status">
         {order.isPending && <p>Sending…</p>}
         {order.isSuccess && <p><strong>Ordered.</strong></p>}
-        {order.isError && <p><strong>Not ordered yet.</strong> Order again: the key is kept.</p>}
+        {order.isError && <p><strong>Did it go through?</strong> Order again: it is not made twice.</p>}
       </div>
     </section>
   );

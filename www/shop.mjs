@@ -10,10 +10,12 @@
  * @typedef {{ id: number, item: string, quantity: number, way: Way, at: string }} Order
  */
 
+/** @typedef {{ id: number, way: string, at: string, status: number | null, word: string | null }} Attempt status and word once it is answered */
+
 const ITEMS = ["Mug", "Notebook", "Keyboard"];
 const MOST = 9;
 const SLOW_MS = 4000;
-const LISTED = 8;
+const LISTED = 12;
 
 export default {
   /**
@@ -21,8 +23,8 @@ export default {
    * @param {Env} env
    */
   fetch(request, env) {
-    // Only the front counts what was sent, and it calls the object itself.
-    if (new URL(request.url).pathname === "/sent") return text("Not found", 404);
+    // Only the front writes down what was sent, and it calls the object itself.
+    if (/^\/attempts\b/.test(new URL(request.url).pathname)) return missing(request);
     return env.SHOP.get(env.SHOP.idFromName("shop")).fetch(request);
   },
 };
@@ -38,8 +40,8 @@ export class Shop {
       CREATE TABLE IF NOT EXISTS effects (
         id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, key TEXT, content TEXT NOT NULL);
       CREATE TABLE IF NOT EXISTS turned_away (key TEXT PRIMARY KEY);
-      CREATE TABLE IF NOT EXISTS sent (id INTEGER PRIMARY KEY CHECK (id = 1), count INTEGER NOT NULL);
-      INSERT OR IGNORE INTO sent VALUES (1, 0)`);
+      CREATE TABLE IF NOT EXISTS attempts (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, way TEXT NOT NULL, at TEXT NOT NULL, status INTEGER, word TEXT)`);
   }
 
   /** @param {Request} request */
@@ -47,13 +49,16 @@ export class Shop {
     const { pathname } = new URL(request.url);
     const probed = pathname.match(/^\/orders\/by-key\/([\w-]+)$/)?.[1];
     if (request.method === "GET" && probed) return this.byKey(probed);
+    const attempt = pathname.match(/^\/attempts\/(\d+)$/)?.[1];
+    if (request.method === "PUT" && attempt) return this.end(attempt, await request.json());
     const refund = pathname.match(/^\/payouts\/(\d+)$/)?.[1];
     if (request.method === "GET" && refund) return text(`${this.payouts(refund)}`, 200);
     switch (`${request.method} ${pathname}`) {
       case "POST /orders":
+      case "POST /orders/now":
         return this.order(request);
       case "GET /orders":
-        return this.list(request);
+        return Response.json(this.list());
       case "POST /hooks/payment":
       case "POST /mails":
       case "POST /payouts":
@@ -62,14 +67,15 @@ export class Shop {
         return Response.json(this.effects(), { headers: { "Cache-Control": "no-store" } });
       case "GET /stats":
         return Response.json(this.stats(), { headers: { "Cache-Control": "no-store" } });
-      case "POST /sent":
-        this.sql.exec("UPDATE sent SET count = count + 1");
-        return new Response(null, { status: 204 });
+      case "GET /activity":
+        return Response.json(this.activity(), { headers: { "Cache-Control": "no-store" } });
+      case "POST /attempts":
+        return text(this.begin(await request.text()), 200);
       case "POST /reset":
-        this.sql.exec("DELETE FROM orders; DELETE FROM effects; DELETE FROM turned_away; UPDATE sent SET count = 0");
+        this.sql.exec("DELETE FROM orders; DELETE FROM effects; DELETE FROM turned_away; DELETE FROM attempts");
         return Response.json(this.stats());
       default:
-        return text("Not found", 404);
+        return missing(request);
     }
   }
 
@@ -80,7 +86,7 @@ export class Shop {
     if (!wish) return refusal(way, 422, `Order 1 to ${MOST} of: ${ITEMS.join(", ")}.`);
     const key = request.headers.get("Idempotency-Key")?.replaceAll('"', "") ?? null;
     const fault = faultOf(request);
-    if (fault === "503" && this.firstTime(key)) return refusal(way, 503, "The shop is busy. Nothing was ordered.");
+    if (fault === "503" && this.firstTime(key)) return refusal(way, 503, "The shop is busy, and nothing was ordered. Try again in a moment.");
     if (fault === "slow") await new Promise((done) => setTimeout(done, SLOW_MS));
     const [order] = this.sql
       .exec(
@@ -92,7 +98,7 @@ export class Shop {
         new Date().toISOString(),
       )
       .toArray();
-    if (fault === "lost") return refusal(way, 504, "The order is in the database, but its answer was lost.");
+    if (fault === "lost") return refusal(way, 504, "We cannot tell whether your order went through.");
     return way === "plain" ? seeOrder(order.id) : confirmation(/** @type {Order} */ (order), 201);
   }
 
@@ -121,11 +127,12 @@ export class Shop {
   }
 
   /**
-   * Without a key no attempt can be told from another: each one is a first.
+   * Without a key no attempt can be told from another: every second one is a first.
    * @param {string | null} key
    */
   firstTime(key) {
-    if (key === null) return true;
+    if (key === null && this.sql.exec("DELETE FROM turned_away WHERE key = '' RETURNING key").toArray().length > 0) return false;
+    key ??= "";
     return this.sql.exec("INSERT OR IGNORE INTO turned_away VALUES (?) RETURNING key", key).toArray().length > 0;
   }
 
@@ -138,25 +145,32 @@ export class Shop {
     return order ? confirmation(/** @type {Order} */ (order), 200) : text("No order has this key", 404);
   }
 
-  /** @param {Request} request */
-  list(request) {
+  /** Writes down that a request was sent; its number. @param {string} way */
+  begin(way) {
+    const [row] = this.sql.exec("INSERT INTO attempts (way, at) VALUES (?, ?) RETURNING id", way, new Date().toISOString()).toArray();
+    return `${row.id}`;
+  }
+
+  /** Writes down what an attempt was answered. @param {string} id @param {{ status: number, word: string }} answer */
+  end(id, { status, word }) {
+    this.sql.exec("UPDATE attempts SET status = ?, word = ? WHERE id = ?", status, word, Number(id));
+    return new Response(null, { status: 204 });
+  }
+
+  list() {
     const rows = this.sql.exec("SELECT id, item, quantity, way, at FROM orders ORDER BY id DESC LIMIT ?", LISTED);
-    const orders = /** @type {Order[]} */ (rows.toArray());
-    if (request.headers.get("HX-Request") !== "true") return Response.json(orders);
-    if (orders.length === 0) return html("<p>None yet.</p>");
-    const lines = orders.map(
-      ({ id, item, quantity, way, at }) =>
-        `<tr><td>${id}</td><td>${quantity} × ${item}</td><td>${way}</td><td>${at.slice(11, 19)}</td></tr>`,
-    );
-    return html(
-      "<table><thead><tr><th scope=col>No.</th><th scope=col>Order</th><th scope=col>By</th>" +
-        `<th scope=col>UTC</th></tr></thead><tbody>${lines.join("")}</tbody></table>`,
-    );
+    return /** @type {Order[]} */ (rows.toArray());
+  }
+
+  /** Cause and effect, the newest first. */
+  activity() {
+    const attempts = this.sql.exec("SELECT * FROM attempts ORDER BY id DESC LIMIT ?", LISTED).toArray();
+    return { ...this.stats(), attempts: /** @type {Attempt[]} */ (attempts), list: this.list() };
   }
 
   stats() {
     const [row] = this.sql
-      .exec("SELECT (SELECT count FROM sent) AS requests, (SELECT count(*) FROM orders) AS orders")
+      .exec("SELECT (SELECT count(*) FROM attempts) AS requests, (SELECT count(*) FROM orders) AS orders")
       .toArray();
     return row;
   }
@@ -222,8 +236,15 @@ function confirmation({ id, item, quantity, way, at }, status) {
  */
 function refusal(way, status, detail) {
   if (way === "fetch") return Response.json({ status, detail }, { status });
-  if (way === "htmx") return html(`<p><strong>${status}</strong> ${detail}</p>`, status);
-  return page(String(status), `<p>${detail}</p><p><a href="/#order-plain">Back to the shop</a></p>`, status);
+  const said = status === 504 ? "Did it go through?" : "Not ordered.";
+  if (way === "htmx") return html(`<p><strong>${said}</strong> ${detail}</p>`, status);
+  return page(said, `<p>${detail}</p><p><a href="/#order-plain">Back to the shop</a></p>`, status);
+}
+
+/** @param {Request} request */
+function missing(request) {
+  if (!request.headers.get("Accept")?.includes("text/html")) return text("Not found", 404);
+  return page("There is no such page", '<p><a href="/">To the shop</a></p>', 404);
 }
 
 /**
@@ -236,7 +257,7 @@ function page(title, body, status, next) {
   const refresh = next ? `<meta http-equiv="refresh" content="0; url=${next}">` : "";
   return html(
     `<!doctype html><html lang="en"><head><meta charset="utf-8">${refresh}<title>${title}</title>` +
-      '<meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">' +
+      '<meta name="viewport" content="width=device-width"><link rel="icon" href="/favicon.svg">' +
       `<link rel="stylesheet" href="/demo.css"></head><body><main><h1>${title}</h1>${body}</main></body></html>`,
     status,
   );

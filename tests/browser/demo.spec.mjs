@@ -134,6 +134,47 @@ describe("demo", { skip, timeout: 120_000 }, () => {
       }));
   }
 
+  for (const way of [HTMX, PLAIN, SCRIPT]) {
+    test(`${way.name}: without Oncekey a double click is two orders`, () =>
+      check("slow", { requests: 2, orders: 2 }, async (page) => {
+        await page.check("#without");
+        await page.click(way.button, { noWaitAfter: true });
+        await until(async () => (await (await page.request.get("/stats")).json()).requests === 1, "the first request");
+        await page.click(way.button, { noWaitAfter: true });
+        await until(async () => (await (await page.request.get("/stats")).json()).orders === 2, "the second order");
+      }));
+  }
+
+  /** The words of the attempts that the page shows, the newest first. @param {import("playwright-core").Page} page */
+  const words = (page) => page.locator("#attempts b").allTextContents();
+
+  test("each attempt has a line with what the gate said of it", () =>
+    check("none", { requests: 3, orders: 1 }, async (page) => {
+      await page.click("#order-thrice");
+      await ordered(page, SCRIPT);
+      // Which of the two arrives first is open; the third comes after the answer.
+      const lines = ["executed", "in-progress", "replayed"];
+      await until(async () => `${(await words(page)).sort()}` === `${lines}`, "three lines");
+      assert.equal((await words(page))[0], "replayed");
+      assert.equal(await page.locator("#list li").count(), 1);
+    }));
+
+  test("a click that the page held back has one too", () =>
+    check("none", { requests: 1, orders: 1 }, async (page) => {
+      await page.dblclick(HTMX.button);
+      await ordered(page, HTMX);
+      await until(async () => `${(await words(page)).sort()}` === "executed,held", "two lines");
+    }));
+
+  test("what is not there is a page with a way back, and a 404", async () => {
+    const page = await browser.newPage({ baseURL: DEMO });
+    assert.equal((await page.goto("/nowhere"))?.status(), 404);
+    await page.getByRole("link", { name: "To the shop" }).click();
+    await page.waitForSelector("html[data-oncekey=ready]");
+    assert.equal((await page.request.get("/favicon.svg")).headers()["content-type"], "image/svg+xml; charset=utf-8");
+    await page.close();
+  });
+
   test("a refund that two people decide at once is paid out once, or not at all", async () => {
     const context = await browser.newContext({ baseURL: DEMO });
     context.setDefaultTimeout(20_000);

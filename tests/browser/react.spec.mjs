@@ -1,22 +1,26 @@
 // @ts-check
 // The demo's button in React: what two clicks, a refresh and a lost answer make of one intent, counted at the shop.
 //
-// Needs ONCEKEY_DEMO, the address of a running demo, and CHROMIUM, the browser's path.
+// Needs ONCEKEY_SERVE, the xtask program, and CHROMIUM, the browser's path.
 
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { chromium } from "playwright-core";
+import { demo } from "./shop.mjs";
 
-const DEMO = process.env.ONCEKEY_DEMO;
-const skip = DEMO ? false : "ONCEKEY_DEMO is not set: no demo to open";
-
-describe("a button of React's", { skip, timeout: 120_000, concurrency: false }, () => {
+describe("a React button", { timeout: 120_000, concurrency: false }, () => {
   /** @type {import("playwright-core").Browser} */
   let browser;
+  /** @type {Awaited<ReturnType<typeof demo>>} */
+  let shop;
   before(async () => {
+    shop = await demo();
     browser = await chromium.launch({ executablePath: process.env.CHROMIUM || undefined, args: ["--no-sandbox", "--disable-gpu"] });
   });
-  after(() => browser?.close());
+  after(async () => {
+    await browser?.close();
+    await shop?.stop();
+  });
 
   /**
    * @param {string} name @param {string} fault of the demo's @param {{ requests: number, orders: number }} expected
@@ -24,9 +28,9 @@ describe("a button of React's", { skip, timeout: 120_000, concurrency: false }, 
    */
   const check = (name, fault, expected, act) =>
     test(name, async () => {
-      const context = await browser.newContext({ baseURL: DEMO });
+      const context = await browser.newContext({ baseURL: shop.url });
       context.setDefaultTimeout(30_000);
-      await context.addCookies([{ name: "demo_fault", value: fault, url: /** @type {string} */ (DEMO) }]);
+      await context.addCookies([{ name: "demo_fault", value: fault, url: shop.url }]);
       await context.request.post("/reset");
       const page = await context.newPage();
       await page.goto("/react");
@@ -41,15 +45,15 @@ describe("a button of React's", { skip, timeout: 120_000, concurrency: false }, 
   /** Which comes first is left open: the module, or the button. @param {import("playwright-core").Page} page */
   const ready = async (page) => {
     await page.waitForSelector("html[data-oncekey=ready]");
-    await page.waitForSelector("button");
+    await page.waitForSelector("#root button");
   };
   /** @param {import("playwright-core").Page} page @param {number} times */
   const click = (page, times) =>
     page.evaluate((times) => {
-      for (let n = 0; n < times; n++) document.querySelector("button")?.click();
+      for (let n = 0; n < times; n++) /** @type {HTMLElement | null} */ (document.querySelector("#root button"))?.click();
     }, times);
   /** @param {import("playwright-core").Page} page */
-  const ordered = (page) => page.getByText("Ordered.").waitFor();
+  const ordered = (page) => page.locator("#root").getByText("Ordered.").waitFor();
 
   check("one click", "none", { requests: 1, orders: 1 }, async (page) => {
     await click(page, 1);
@@ -61,8 +65,8 @@ describe("a button of React's", { skip, timeout: 120_000, concurrency: false }, 
   });
   check("clicks while it is under way", "slow", { requests: 1, orders: 1 }, async (page) => {
     await click(page, 1);
-    await page.getByText("Sending…").waitFor();
-    assert.equal(await page.getAttribute("button", "aria-disabled"), "true");
+    await page.locator("#root").getByText("Sending…").waitFor();
+    assert.equal(await page.getAttribute("#root button", "aria-disabled"), "true");
     await click(page, 3);
     await ordered(page);
   });
@@ -73,6 +77,11 @@ describe("a button of React's", { skip, timeout: 120_000, concurrency: false }, 
       await answer;
       await ordered(page);
     }
+  });
+  check("without Oncekey two clicks are two orders", "none", { requests: 2, orders: 2 }, async (page) => {
+    await page.check("#without");
+    await click(page, 2);
+    await ordered(page);
   });
   check("turned away once, tried again by itself", "503", { requests: 2, orders: 1 }, async (page) => {
     await click(page, 2);

@@ -259,6 +259,9 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
         &[("front.mjs", "esModule", &www.join("front.mjs")), ("refund.mjs", "esModule", &www.join("refund.mjs"))],
         &[
             file_binding("PAGE", &www.join("index.html")),
+            file_binding("SHELL", &www.join("shell.html")),
+            file_binding("LOG", &www.join("log.html")),
+            file_binding("ICON", &www.join("favicon.svg")),
             file_binding("CSS", &www.join("demo.css")),
             file_binding("SCRIPT", &www.join("demo.mjs")),
             file_binding("HTMX", &tools::npm()?.join("htmx2/dist/htmx.min.js")),
@@ -266,6 +269,7 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
             file_binding("REACT", &react(&www)?),
             text_binding("SERVICE", &service),
             "(name = \"GATE\", service = \"gate\")".to_owned(),
+            TO_SERVICE.to_owned(),
             "(name = \"SHOP\", durableObjectNamespace = (className = \"Shop\", serviceName = \"origin\"))".to_owned(),
         ],
         &[],
