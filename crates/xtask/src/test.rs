@@ -36,6 +36,7 @@ pub fn test(only: &[String]) -> Result<()> {
     suite("edge", &edge);
     suite("browser", &browser);
     suite("bundlers", &bundlers);
+    suite("packages", &packages);
     if failed.is_empty() {
         tools::step("all tests passed");
         return Ok(());
@@ -160,6 +161,20 @@ fn bundlers(specs: &[&str]) -> Result<()> {
         "tests/bundlers",
         specs,
         &[("CHROMIUM", &chromium), ("ONCEKEY_NPM", &npm), ("ONCEKEY_MODULE", &npm.join("oncekey.js"))],
+    )
+}
+
+/// Both npm packages as they are published, and each template as its users have it: without Rust.
+fn packages(specs: &[&str]) -> Result<()> {
+    package::build_all(true)?;
+    tools::npm_in("tests/packages", "wrangler for Node 20 and its newest with a Node, vitest, Hono, publint, attw")?;
+    let packages = tools::target_dir().join("pkg");
+    let module = packages.join("oncekey/oncekey.js");
+    let chromium = tools::chromium()?;
+    node_test(
+        "tests/packages",
+        specs,
+        &[("CHROMIUM", &chromium), ("ONCEKEY_PACKAGES", &packages), ("ONCEKEY_MODULE", &module)],
     )
 }
 
