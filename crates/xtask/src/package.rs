@@ -13,6 +13,7 @@ use self::built::Built;
 use crate::tools;
 
 mod built;
+mod node;
 pub mod old;
 mod page;
 mod panics;
@@ -76,13 +77,15 @@ pub enum Target {
     Module,
     /// A page: one self-contained script.
     Web,
+    /// Node: the wasm stands beside the script, which reads it.
+    Node,
 }
 
 impl Target {
     /// The cargo profile it is compiled with.
     fn profile(self) -> &'static str {
         match self {
-            Target::Module => "release",
+            Target::Module | Target::Node => "release",
             Target::Web => "page",
         }
     }
@@ -91,7 +94,7 @@ impl Target {
     /// what overflows them traps.
     fn flags(self) -> &'static str {
         match self {
-            Target::Module => "",
+            Target::Module | Target::Node => "",
             Target::Web => " -C link-arg=-zstack-size=65536",
         }
     }
@@ -115,6 +118,8 @@ pub fn build_all(strict: bool) -> Result<()> {
     // The worker serves the page's module, so that one is made first.
     let mut packages = packages()?;
     packages.sort_by_key(|p| p.target == Target::Module);
+    // What is served has no command line.
+    packages.retain(|p| strict || p.target != Target::Node);
     for package in &packages {
         let built = build(package)?;
         let verdict = if built.gzip > package.budget { "OVER" } else { "of" };
@@ -169,12 +174,13 @@ pub fn build(package: &Package) -> Result<Built> {
         .join(format!("{}.wasm", package.krate.replace('-', "_")));
 
     let dir = tools::target_dir().join("pkg").join(&package.name);
-    let stage = tools::target_dir().join("stage").join(&package.name);
+    let stage = tools::target_dir().join("stage").join(package.name.replace('/', "-"));
     let wasm = bind(package, &compiled, &stage, &modules)?;
     fs::create_dir_all(&dir)?;
     match package.target {
         Target::Module => worker::assemble(&stage, &wasm, &tools::target_dir().join("pkg/oncekey/oncekey.js"), &dir),
         Target::Web => page::assemble(&package.krate, &stage, &wasm, &dir),
+        Target::Node => node::assemble(&package.krate, &stage, &wasm, &dir),
     }
 }
 
@@ -198,7 +204,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     let bytes = fs::read(compiled)?;
     let made_of = match package.target {
         Target::Module => [bytes.clone(), worker::written()?].concat(),
-        Target::Web => bytes.clone(),
+        Target::Web | Target::Node => bytes.clone(),
     };
     if fs::read(&seen).is_ok_and(|old| old == made_of) && optimised.is_file() {
         return Ok(fs::read(optimised)?);
@@ -208,7 +214,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     fs::create_dir_all(stage)?;
     let mut bindgen = Bindgen::new();
     bindgen
-        .input_bytes("bound", panics::silence(&bytes, "tellTrapped", package.target == Target::Module)?)
+        .input_bytes("bound", panics::silence(&bytes, "tellTrapped", package.target != Target::Web)?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.
@@ -220,6 +226,9 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
         Target::Module => {
             bindgen.module(true)?.reset_state_function(true);
             level = &["-O3"];
+        }
+        Target::Node => {
+            bindgen.nodejs_module(true)?;
         }
         Target::Web => {
             bindgen.web(true)?.omit_default_module_path(true).encode_into(EncodeInto::Always);

@@ -71,7 +71,16 @@ fn lint() -> Result<()> {
     tools::run(clippy().args(["--all-targets", "--", "-D", "warnings"]))?;
     tools::run(
         clippy()
-            .args(["--target", "wasm32-unknown-unknown", "-p", "oncekey-worker", "-p", "oncekey-web"])
+            .args([
+                "--target",
+                "wasm32-unknown-unknown",
+                "-p",
+                "oncekey-worker",
+                "-p",
+                "oncekey-web",
+                "-p",
+                "oncekey-cli",
+            ])
             .args(["--", "-D", "warnings"]),
     )?;
     tools::run(
