@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import { checkTypes, dev, ENV, install, LAST_FOR_20, NEWEST, orderTwice, run, startApi } from "./room.mjs";
@@ -56,4 +57,37 @@ describe("in front", { timeout: 170_000 }, () => {
       await gate.stop();
     }
   });
+});
+
+test("an origin that takes nothing without the secret, as DEPLOY.md locks it", { timeout: 60_000 }, async () => {
+  const room = install("in-front", "locked");
+  const page = readFileSync(new URL("../../crates/oncekey-worker/DEPLOY.md", import.meta.url), "utf8");
+  const [, script] = /```ts\n(.*?)```/s.exec(page) ?? [];
+  const [, lines] = /```jsonc\n("services": .*?)```/s.exec(page) ?? [];
+  let count = 0;
+  const api = createServer((request, response) => {
+    const { "x-origin-secret": secret, "x-forwarded-host": host } = request.headers;
+    if (secret !== "of-the-gate") return response.writeHead(403).end();
+    count++;
+    response.writeHead(201).end(host);
+  });
+  await new Promise((resolve) => api.listen(0, "127.0.0.1", () => resolve(undefined)));
+  const { port } = /** @type {import("node:net").AddressInfo} */ (api.address());
+  const url = `http://127.0.0.1:${port}`;
+  writeFileSync(join(room, "src/index.ts"), script);
+  const config = readFileSync(join(room, "wrangler.jsonc"), "utf8");
+  const [services, vars] = lines.split(/,\n(?="vars")/);
+  const locked = config.replace(/^ +"vars": \{$/m, `${services},\n${vars.trim().replace(/ \}$/, ",")}`).replace(/^ +"ORIGIN": .*$/m, "");
+  writeFileSync(join(room, "wrangler.jsonc"), locked);
+  writeFileSync(join(room, ".dev.vars"), "ORIGIN_SECRET=of-the-gate\n");
+  const gate = await dev(room, ["--var", `API:${url}`]);
+  try {
+    assert.equal((await fetch(`${url}/orders`, { method: "POST" })).status, 403);
+    const first = await orderTwice(`${gate.url}/orders`);
+    assert.deepEqual([first.status, first.text, count], [201, new URL(gate.url).host, 1]);
+  } finally {
+    await gate.stop();
+    api.close();
+    api.closeAllConnections();
+  }
 });

@@ -62,12 +62,6 @@ export function pack() {
   return tarballs;
 }
 
-/** The tools and libraries that a template asks for are the ones that are installed here. @param {string} template */
-export function wanted(template) {
-  const { dependencies = {}, devDependencies = {} } = JSON.parse(readFileSync(join(TEMPLATES, template, "package.json"), "utf8"));
-  return Object.entries({ ...dependencies, ...devDependencies }).filter(([name]) => !(name in pack()));
-}
-
 /**
  * A template's folder with the packed packages that it names installed in it, and nothing else that is not above it.
  * @param {string} template @param {string} [as] the folder's name @param {string} [below] where it is made

@@ -176,7 +176,12 @@ fn bundlers(specs: &[&str]) -> Result<()> {
 /// Both npm packages as they are published, and each template as its users have it: without Rust.
 fn packages(specs: &[&str]) -> Result<()> {
     package::build_all(true)?;
+    if specs.is_empty() {
+        tools::step("cargo package oncekey");
+        tools::run(tools::command("cargo").args(["package", "--quiet", "--allow-dirty", "-p", "oncekey"]))?;
+    }
     tools::npm_in("tests/packages", "wrangler for Node 20 and its newest with a Node, vitest, Hono, publint, attw")?;
+    tools::npm_in("tests/bundlers", "vite, webpack, Next, SvelteKit")?;
     let packages = tools::target_dir().join("pkg");
     let module = packages.join("oncekey/oncekey.js");
     let chromium = tools::chromium()?;
