@@ -225,6 +225,8 @@ fn take_prefixed<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     Some(bytes)
 }
 
+/// Nothing where the form ends too early, else a part that may be missing.
+#[expect(clippy::option_option, reason = "a form that is broken is not a part that is missing")]
 fn take_optional<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
     if take_byte(rest)? == 0 { Some(None) } else { take_prefixed(rest).map(Some) }
 }

@@ -194,7 +194,7 @@ impl Display for Explanation {
                 (Some(scoped_key), _) => writeln!(f, "scoped key   {scoped_key}")?,
                 (None, Verdict::Refused(_)) => {}
                 (None, _) => {
-                    writeln!(f, "scoped key   not known here: the caller is told by what is not verified here")?
+                    writeln!(f, "scoped key   not known here: the caller is told by what is not verified here")?;
                 }
             }
         }
