@@ -22,3 +22,14 @@ declare module "*.txt" {
   const text: string;
   export default text;
 }
+declare module "*/rules.mjs" {
+  export class Explained {
+    words(): string;
+    compareWith(second: Explained): string;
+    isRepeatedBy(second: Explained): boolean;
+  }
+  export function faultOfPolicy(text: string): string | undefined;
+  export function policySchema(): string;
+  export function policyTypes(): string;
+  export function explainRequest(policy: string, method: string, url: string, head: string, content: Uint8Array): Explained | undefined;
+}

@@ -100,13 +100,28 @@ pub(crate) fn write_target(
     digest.add_part(target.method.as_bytes());
     digest.add_part(target.path_and_query.as_bytes());
     digest.add_optional(content_type.map(media_type).as_deref().map(str::as_bytes));
-    let codings = content_encoding.map(|codings| codings.trim_matches([' ', '\t']).to_ascii_lowercase());
-    digest.add_optional(codings.as_deref().map(str::as_bytes));
+    digest.add_optional(content_encoding.map(compared_codings).as_deref().map(str::as_bytes));
+}
+
+/// Content codings as they are compared.
+#[inline]
+pub(crate) fn compared_codings(content_encoding: &str) -> String {
+    content_encoding.trim_matches([' ', '\t']).to_ascii_lowercase()
 }
 
 /// Begins with a byte that no canonical form begins with, so that content cannot be taken for a header. The order of
 /// the names does not count.
-pub(crate) fn write_headers((names, fields): (&[String], &Fields), digest: &mut LengthPrefixedDigest) {
+pub(crate) fn write_headers(headers: (&[String], &Fields), digest: &mut LengthPrefixedDigest) {
+    for (name, value) in counted_headers(headers) {
+        digest.add_raw(b"h");
+        digest.add_part(name.as_bytes());
+        digest.add_part(value.as_bytes());
+    }
+}
+
+/// The header fields that count and that the request has, by their names in lower case.
+#[inline]
+pub(crate) fn counted_headers<'f>((names, fields): (&[String], &'f Fields)) -> Vec<(String, &'f str)> {
     let mut present: Vec<(String, &str)> = names
         .iter()
         .map(|name| name.to_ascii_lowercase())
@@ -114,9 +129,5 @@ pub(crate) fn write_headers((names, fields): (&[String], &Fields), digest: &mut 
         .collect();
     present.sort_unstable();
     present.dedup();
-    for (name, value) in present {
-        digest.add_raw(b"h");
-        digest.add_part(name.as_bytes());
-        digest.add_part(value.as_bytes());
-    }
+    present
 }

@@ -24,6 +24,7 @@
 //! | [`call`] | whether a call that failed may be made again | front |
 //! | [`batch`] | lists of items that are sent alone | front |
 //! | [`queue`] | messages of queues | queue |
+//! | [`explain`] | what the gate makes of a request, and in which part two of them differ, in words | command line |
 //! | [`client`] | which key an attempt carries, and whether to send again | page |
 //!
 //! # A request's walk
@@ -133,6 +134,7 @@ pub mod content;
 pub mod decide;
 mod digest;
 pub mod errand;
+pub mod explain;
 pub mod fingerprint;
 pub mod http;
 pub mod identity;

@@ -14,6 +14,7 @@ use self::built::Built;
 use crate::{args::Usage, tools};
 
 mod built;
+mod node;
 pub mod old;
 mod page;
 mod panics;
@@ -86,6 +87,8 @@ pub enum Target {
     Module,
     /// A page: one self-contained script.
     Web,
+    /// Node: the wasm stands beside the script, which reads it.
+    Node,
 }
 
 impl Target {
@@ -93,7 +96,7 @@ impl Target {
     /// what overflows them traps.
     fn flags(self) -> &'static [&'static str] {
         match self {
-            Target::Module => &[],
+            Target::Module | Target::Node => &[],
             Target::Web => &["-C", "link-arg=-zstack-size=65536"],
         }
     }
@@ -116,6 +119,8 @@ pub fn build_all(strict: bool) -> Result<()> {
     // The worker serves the page's module, so that one is made first: while the next is compiled.
     let mut packages = packages()?;
     packages.sort_by_key(|p| p.target == Target::Module);
+    // What is served has no command line.
+    packages.retain(|p| strict || p.target != Target::Node);
     tools::rust_target("wasm32-unknown-unknown")?;
     let made: Vec<Built> = thread::scope(|scope| {
         // What npm has is needed later.
@@ -186,7 +191,7 @@ fn compile(package: &Package) -> Result<PathBuf> {
     if !package.features.is_empty() {
         cargo.arg("--features").arg(package.features.join(","));
     }
-    // For this crate alone, so that both packages have their dependencies in common.
+    // For this crate alone, so that the packages have their dependencies in common.
     cargo.args(["--crate-type", "cdylib", "--"]).args(package.target.flags());
     tools::run(&mut cargo)?;
     let name = format!("{}.wasm", package.krate.replace('-', "_"));
@@ -197,12 +202,13 @@ fn compile(package: &Package) -> Result<PathBuf> {
 fn finish(package: &Package, compiled: &Path) -> Result<Built> {
     let modules = tools::npm()?;
     let dir = tools::target_dir().join("pkg").join(&package.name);
-    let stage = tools::target_dir().join("stage").join(&package.name);
+    let stage = tools::target_dir().join("stage").join(package.name.replace('/', "-"));
     let wasm = bind(package, compiled, &stage, &modules)?;
     fs::create_dir_all(&dir)?;
     match package.target {
         Target::Module => worker::assemble(&stage, &wasm, &tools::target_dir().join("pkg/oncekey/oncekey.js"), &dir),
         Target::Web => page::assemble(&package.krate, &stage, &wasm, &dir),
+        Target::Node => node::assemble(&package.krate, &stage, &wasm, &dir),
     }
 }
 
@@ -226,7 +232,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     let bytes = fs::read(compiled)?;
     let made_of = match package.target {
         Target::Module => [bytes.clone(), worker::written()?].concat(),
-        Target::Web => bytes.clone(),
+        Target::Web | Target::Node => bytes.clone(),
     };
     if fs::read(&seen).is_ok_and(|old| old == made_of) && optimised.is_file() {
         return Ok(fs::read(optimised)?);
@@ -236,7 +242,7 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
     fs::create_dir_all(stage)?;
     let mut bindgen = Bindgen::new();
     bindgen
-        .input_bytes("bound", panics::silence(&bytes, "tellTrapped", package.target == Target::Module)?)
+        .input_bytes("bound", panics::silence(&bytes, "tellTrapped", package.target != Target::Web)?)
         .out_name("bound")
         .typescript(false)
         // wasm-opt strips it; until then it tells what is large.
@@ -248,6 +254,9 @@ fn bind(package: &Package, compiled: &Path, stage: &Path, modules: &Path) -> Res
         Target::Module => {
             bindgen.module(true)?.reset_state_function(true);
             level = &["-O3"];
+        }
+        Target::Node => {
+            bindgen.nodejs_module(true)?;
         }
         Target::Web => {
             bindgen.web(true)?.omit_default_module_path(true).encode_into(EncodeInto::Always);

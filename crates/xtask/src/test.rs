@@ -21,13 +21,13 @@ pub const USAGE: Usage = Usage {
     does: "Runs every test; fails if one does.",
     flags: &[],
     words: "[SUITE | SUITE/SPEC ...]",
-    more: "Suites: lint, core, wasm, types, policy, deploy, edge, browser, bundlers; all without one.\nedge/crash is tests/edge/crash.spec.mjs alone; policy, edge, browser and bundlers have such specs.",
+    more: "Suites: lint, core, wasm, types, policy, deploy, edge, browser, bundlers, packages; all without one.\nedge/crash is tests/edge/crash.spec.mjs alone; policy, edge, browser, bundlers and packages have such specs.",
 };
 
 /// A suite: its name, the folder of its specs where it has such, and what runs those that are named, or all.
 type Suite = (&'static str, Option<&'static str>, fn(&[&str]) -> Result<()>);
 
-const SUITES: [Suite; 9] = [
+const SUITES: [Suite; 10] = [
     ("lint", None, |_| lint()),
     ("core", None, |_| core()),
     ("wasm", None, |_| wasm()),
@@ -37,6 +37,7 @@ const SUITES: [Suite; 9] = [
     ("edge", Some("tests/edge"), edge),
     ("browser", Some("tests/browser"), browser),
     ("bundlers", Some("tests/bundlers"), bundlers),
+    ("packages", Some("tests/packages"), packages),
 ];
 
 /// Runs the suites that `only` names, or all of them. `edge/crash` names one spec of a suite.
@@ -120,7 +121,16 @@ fn lint() -> Result<()> {
     tools::run(clippy().args(["--all-targets", "--", "-D", "warnings"]))?;
     tools::run(
         clippy()
-            .args(["--target", "wasm32-unknown-unknown", "-p", "oncekey-worker", "-p", "oncekey-web"])
+            .args([
+                "--target",
+                "wasm32-unknown-unknown",
+                "-p",
+                "oncekey-worker",
+                "-p",
+                "oncekey-web",
+                "-p",
+                "oncekey-cli",
+            ])
             .args(["--", "-D", "warnings"]),
     )?;
     tools::run(
@@ -210,6 +220,25 @@ fn bundlers(specs: &[&str]) -> Result<()> {
         "tests/bundlers",
         specs,
         &[("CHROMIUM", &chromium), ("ONCEKEY_NPM", &npm), ("ONCEKEY_MODULE", &npm.join("oncekey.js"))],
+    )
+}
+
+/// Both npm packages as they are published, and each template as its users have it: without Rust.
+fn packages(specs: &[&str]) -> Result<()> {
+    package::build_all(true)?;
+    if specs.is_empty() {
+        tools::step("cargo package oncekey");
+        tools::run(tools::command("cargo").args(["package", "--quiet", "--allow-dirty", "-p", "oncekey"]))?;
+    }
+    tools::npm_in("tests/packages", "wrangler for Node 20 and its newest with a Node, vitest, Hono, publint, attw")?;
+    tools::npm_in("tests/bundlers", "vite, webpack, Next, SvelteKit")?;
+    let packages = tools::target_dir().join("pkg");
+    let module = packages.join("oncekey/oncekey.js");
+    let chromium = tools::chromium()?;
+    node_test(
+        "tests/packages",
+        specs,
+        &[("CHROMIUM", &chromium), ("ONCEKEY_PACKAGES", &packages), ("ONCEKEY_MODULE", &module)],
     )
 }
 

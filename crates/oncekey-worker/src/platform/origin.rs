@@ -18,7 +18,7 @@ use crate::platform::{
 pub enum Origin {
     /// A service binding.
     Service(Fetcher),
-    /// A web origin, without a trailing slash.
+    /// A web origin, perhaps with a path, without a trailing slash.
     Url(String),
 }
 
@@ -30,7 +30,7 @@ impl Origin {
             return object_binding(env, "ORIGIN", "fetch").map(Self::Service);
         };
         let url = url.trim_end_matches('/');
-        is_web_origin(&split_url(url)).then(|| Self::Url(url.to_owned()))
+        is_web_origin(url).then(|| Self::Url(url.to_owned()))
     }
 
     /// Sends a request whose URL names the gate; only its path and query go on. `init` says what is changed.

@@ -117,9 +117,14 @@ pub fn target_to_send(parts: &UrlParts<'_>) -> String {
     resolved_path(parts.path) + query
 }
 
-/// Whether a URL may be an origin: `http` or `https` and a host, and not one of the names that stand for another
-/// (RFC 2606 §2), as where what was to be filled in was left as it came.
-pub fn is_web_origin(parts: &UrlParts<'_>) -> bool {
+/// Whether a URL may be an origin: `http` or `https`, a host, and perhaps a path, which is sent before each request's own; no
+/// credentials, query or fragment, which would stand in the middle of what is sent. Not one of the names that stand for
+/// another (RFC 2606 §2), as where what was to be filled in was left as it came.
+pub fn is_web_origin(url: &str) -> bool {
+    let parts = split_url(url);
+    if url.contains(['?', '#']) || parts.host.contains('@') {
+        return false;
+    }
     let host = parts.host.rsplit_once(':').map_or(parts.host, |(host, _)| host);
     let is_placeholder = host == "example" || host.ends_with(".example");
     matches!(parts.scheme, "http" | "https") && !host.is_empty() && !is_placeholder
@@ -170,6 +175,10 @@ mod tests {
             ("http://127.0.0.1:8080", true),
             ("https://shop.test/base", true),
             ("https://[::1]:8443", true),
+            ("https://shop.test/@base/", true),
+            ("https://shop.test/?q", false),
+            ("https://shop.test#top", false),
+            ("https://ann:secret@shop.test", false),
             ("https://origin.example", false),
             ("https://origin.example:8443", false),
             ("shop.test", false),
@@ -177,7 +186,7 @@ mod tests {
             ("https://", false),
             ("", false),
         ] {
-            assert_eq!(is_web_origin(&split_url(url)), expect, "{url}");
+            assert_eq!(is_web_origin(url), expect, "{url}");
         }
     }
     #[test]

@@ -21,6 +21,7 @@ mod coding;
 mod decision;
 mod delivery;
 mod errand;
+mod explain;
 mod fingerprint;
 mod fuzz;
 mod golden;

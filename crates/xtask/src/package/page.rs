@@ -131,8 +131,16 @@ const FETCHED: &str = r#"
 const BOOTSTRAP_BUDGET: usize = 1_000;
 
 /// What is copied from the crate as it stands. Its README is the package's.
-const BESIDE: [&str; 6] =
-    ["npm/oncekey.d.ts", "npm/bootstrap.d.ts", "npm/react.js", "npm/react.d.ts", "npm/package.json", "README.md"];
+const BESIDE: [&str; 8] = [
+    "npm/oncekey.d.ts",
+    "npm/oncekey.wasm.d.ts",
+    "npm/bootstrap.d.ts",
+    "npm/react.js",
+    "npm/react.d.ts",
+    "npm/package.json",
+    "README.md",
+    "../../LICENSE",
+];
 
 /// The npm package: one self-contained `oncekey.js`, `debug.js` with the same to read, `external.js` with its wasm beside it,
 /// `bootstrap.js`, and what npm wants to know. What is measured is the first.
@@ -161,7 +169,7 @@ pub fn assemble(krate: &str, stage: &Path, wasm: &[u8], dir: &Path) -> Result<Bu
         bail!("bootstrap.js is {bootstrap} B gzip, over {BOOTSTRAP_BUDGET} B");
     }
     for file in BESIDE {
-        let name = file.trim_start_matches("npm/");
+        let name = file.trim_start_matches("npm/").trim_start_matches("../");
         fs::copy(krate.join(file), dir.join(name)).with_context(|| file.to_owned())?;
     }
     Ok(Built { dir: dir.to_path_buf(), gzip: gzip_size(&script)?, wasm: wasm.len(), script: script.len() })

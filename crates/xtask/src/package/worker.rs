@@ -1,4 +1,5 @@
-//! The worker's folder: one script, the wasm and the page's module as a text, each a module of workerd's.
+//! The worker's folder, which is its npm package too: one script, the wasm and the page's module as a text, each a module of
+//! workerd's.
 
 use std::{
     fs,
@@ -27,6 +28,15 @@ pub const MODULES: [(&str, &str); 4] =
 /// place.
 const WRITTEN: [&str; 7] =
     ["shim.mjs", "trap.mjs", "promise.mjs", "wire.mjs", "microtask.mjs", "seal.mjs", "verify.mjs"];
+
+/// What the npm package has beside the modules, as it stands in the repository: from the crate, and under which name.
+const BESIDE: [(&str, &str); 5] = [
+    ("npm/package.json", "package.json"),
+    ("npm/index.d.mts", "index.d.mts"),
+    ("../../www/templates/in-front/wrangler.jsonc", "wrangler.jsonc"),
+    ("npm/README.md", "README.md"),
+    ("../../LICENSE", "LICENSE"),
+];
 
 /// The texts of the hand-written modules, one after the other.
 pub fn written() -> Result<Vec<u8>> {
@@ -94,6 +104,10 @@ pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Bu
         tools::write_if_changed(&dir.join(name), content)?;
     }
     policy::describe(dir)?;
+    for (from, name) in BESIDE {
+        let text = fs::read(tools::root().join("crates/oncekey-worker").join(from)).with_context(|| from.to_owned())?;
+        tools::write_if_changed(&dir.join(name), &text)?;
+    }
     Ok(Built { dir: dir.to_path_buf(), gzip, wasm: wasm.len(), script: script.len() })
 }
 

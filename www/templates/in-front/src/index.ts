@@ -1,0 +1,1 @@
+export { default, KeyObject, MachineObject } from "oncekey-worker";
