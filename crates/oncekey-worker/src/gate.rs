@@ -1,6 +1,9 @@
 //! What one isolate knows for all its requests: the policy, parsed once, and the bindings.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use oncekey::{
     answer::{
@@ -19,7 +22,7 @@ use worker::Env;
 
 use crate::{
     platform::{
-        bindings::{self, Fetcher, Namespace, RateLimit},
+        bindings::{self, Dataset, Fetcher, Namespace, RateLimit},
         cipher,
         clock::now_millis,
         failure::Failure,
@@ -36,6 +39,8 @@ pub struct Gate {
     pub names: Option<NameSecret>,
     /// The secrets under which something may be sealed; the first seals.
     pub seal_secrets: Vec<Vec<u8>>,
+    /// Where points of measurement go.
+    pub metrics: Option<Dataset>,
     keys: Option<Namespace>,
     machines: Option<Namespace>,
     env: Env,
@@ -55,6 +60,8 @@ thread_local! {
     static GATE: RefCell<Option<Rc<Gate>>> = const { RefCell::new(None) };
     /// The last policy that was read, beside its text.
     static POLICY: RefCell<Option<(String, Rc<Policy>)>> = const { RefCell::new(None) };
+    /// Whether it was told that an optional binding is unfit.
+    static UNFIT_TOLD: Cell<bool> = const { Cell::new(false) };
     /// The environment of which a call has shown that a class has no SQLite storage, and the class.
     static WITHOUT_SQLITE: RefCell<Option<(Env, Class)>> = const { RefCell::new(None) };
 }
@@ -147,7 +154,12 @@ impl Gate {
         }
         let seal_secrets = seals.into_iter().chain(opens).map(String::into_bytes).collect();
         let names = secret_of(env, "ONCEKEY_NAMES")?.map(|secret| NameSecret::new(secret.as_bytes()));
-        Ok(Self { policy, origin, names, seal_secrets, keys, machines, env: env.clone() })
+        let metrics = bindings::object_binding(env, "METRICS", "writeDataPoint");
+        if metrics.is_none() && bindings::is_bound(env, "METRICS") && !UNFIT_TOLD.replace(true) {
+            let detail = "METRICS has to be bound to a dataset of the Analytics Engine: no point is written.";
+            bindings::log_error(&fault_line("misconfigured", now_millis(), detail));
+        }
+        Ok(Self { policy, origin, names, seal_secrets, metrics, keys, machines, env: env.clone() })
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.

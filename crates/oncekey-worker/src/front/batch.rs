@@ -87,7 +87,7 @@ impl BatchRun {
         let policy = &self.gate.policy;
         let whole = items_of(Some("application/json"), None, &self.bytes, &self.items, self.max_items);
         let mut rest = whole.ok().and_then(list_elements);
-        let mut exchange = Exchange::new(self.gate.clone(), policy.max_stored);
+        let mut exchange = Exchange::new(self.gate.clone(), policy.max_stored, self.plan.is_identified());
         let mut ready: Vec<(usize, String)> = Vec::new();
         let mut waiting = 0;
         let mut told_up_to = 0;

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the gate beside a bare proxy and a JavaScript twin, in one workerd, round by round.
 
+mod cost;
 mod load;
 mod page;
 
@@ -84,11 +85,14 @@ struct Options {
     /// The commit beside which the gate is measured.
     against: Option<String>,
     only: Vec<String>,
+    /// What requests cost is counted, and nothing is measured.
+    cost: bool,
 }
 
 impl Options {
     fn parse(args: &[String]) -> Result<Self> {
-        let mut options = Self { rounds: 7, requests: 1_500, disk: true, many: true, against: None, only: Vec::new() };
+        let mut options =
+            Self { rounds: 7, requests: 1_500, disk: true, many: true, against: None, only: Vec::new(), cost: false };
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut number = || -> Result<usize> {
@@ -103,6 +107,7 @@ impl Options {
                     options.against = Some(package::old::commit_of(revision)?);
                 }
                 page::CELL => options.only.push(page::CELL.to_owned()),
+                cost::CELL => options.cost = true,
                 cell if CELLS.iter().any(|c| c.name() == cell) => options.only.push(cell.to_owned()),
                 _ => bail!(
                     "bench does not know {arg}; it takes --rounds N --requests N --quick --against REVISION and names of cells"
@@ -127,6 +132,9 @@ impl Options {
 pub fn bench(args: &[String]) -> Result<()> {
     let options = Options::parse(args)?;
     package::build_all(false)?;
+    if options.cost {
+        return cost::bench();
+    }
     let (page, page_alone) = options.page();
     if page {
         page::bench(options.rounds)?;
