@@ -24,7 +24,7 @@ const FIELDS = {
   late: ["key", "route", "generation", "status", "ms"],
   store: ["key?", "cause?"],
   alarm_failed: ["key?", "cause?"],
-  limit: [],
+  limit: ["key", "cause?"],
   identity: ["detail"],
   policy_invalid: ["detail"],
   gate_misconfigured: ["detail"],

@@ -87,19 +87,19 @@ impl Exchange {
         // Nothing happens before it is polled.
         let asked = async move {
             let report = if reports.get() > 0 { Report::begin(&gate) } else { None };
-            let Some(report) = report else {
-                return exchange_item(&gate, attempt, before, &head, &content, limit, None).await;
-            };
-            reports.set(reports.get() - 1);
-            let (route, mut heard) = (attempt.terms.route.clone(), ItemReport { seen, note: None });
-            let answer = exchange_item(&gate, attempt, before, &head, &content, limit, Some(&mut heard)).await;
-            let name = AttemptName { route: &route, method: &head.method };
-            let failed = Refusal::StoreUnavailable;
-            let (status, word, note) = match (&answer, heard.note) {
-                (Some(answer), note) => (answer.status, answer.word.as_str(), note.unwrap_or_default()),
-                (None, _) => (failed.status(), failed.status_word().as_str(), AnswerNote::of_code(failed.code())),
-            };
-            report.tell(&gate, name, &heard.seen, status, word, &note);
+            reports.set(reports.get().saturating_sub(u32::from(report.is_some())));
+            let mut told = report.as_ref().map(|_| ItemReport { seen, note: None });
+            let route = told.as_ref().map(|_| attempt.terms.route.clone()).unwrap_or_default();
+            let answer = exchange_item(&gate, attempt, before, &head, &content, limit, told.as_mut()).await;
+            if let (Some(report), Some(ItemReport { seen, note })) = (report, told) {
+                let name = AttemptName { route: &route, method: &head.method };
+                let failed = Refusal::StoreUnavailable;
+                let (status, word, note) = match &answer {
+                    Some(answer) => (answer.status, answer.word.as_str(), note.unwrap_or_default()),
+                    None => (failed.status(), failed.status_word().as_str(), AnswerNote::of_code(failed.code())),
+                };
+                report.tell(&gate, name, &seen, status, word, &note);
+            }
             answer
         };
         self.waiting.push((number, Box::pin(asked)));

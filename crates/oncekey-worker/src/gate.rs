@@ -7,12 +7,13 @@ use std::{
 
 use oncekey::{
     answer::{
-        log::{fault_line, log_line},
+        log::{failure_line, fault_line},
         refusal::Refusal,
     },
     identity::SHORTEST_SECRET,
     key::{
         scope::NameSecret,
+        scoped::ScopedKey,
         seal::{SealKey, SealMaterial},
     },
     policy::{InvalidPolicy, LimitQuestion, Policy},
@@ -163,18 +164,22 @@ impl Gate {
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.
-    pub async fn check_limit(&self, question: Option<&LimitQuestion>) -> Result<(), Refusal> {
+    pub async fn check_limit(&self, question: Option<&LimitQuestion>, scoped_key: &ScopedKey) -> Result<(), Refusal> {
         let Some(LimitQuestion { limit, key }) = question else {
             return Ok(());
         };
         let counted = match bindings::object_binding(&self.env, &limit.binding, "limit") {
-            Some(binding) => bindings::count_within(&binding, key).await.ok(),
-            None => None,
+            Some(binding) => bindings::count_within(&binding, key).await.map_err(|failure| failure.message()),
+            None => Err(String::new()),
         };
-        if counted.is_none() {
-            bindings::log_error(&log_line("limit", now_millis(), None, None));
+        match counted {
+            Ok(false) => Err(Refusal::TooManyKeys { retry_after: limit.period }),
+            Ok(true) => Ok(()),
+            Err(message) => {
+                bindings::log_error(&failure_line("limit", now_millis(), Some(scoped_key), &message));
+                Ok(())
+            }
         }
-        if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
     }
 
     /// The secret under which is sealed.

@@ -163,7 +163,9 @@ export default {
     try {
       const messages = batch.messages.map(({ id, body, attempts }) => [id, contentOf(body), attempts]);
       delays = await called(() => gate.consumeQueue(batch.queue, messages, env));
-    } catch {}
+    } catch {
+      // It has its line: a gate that is misconfigured, or a trap.
+    }
     for (const [at, message] of batch.messages.entries()) {
       if (delays[at] === 0) message.ack();
       else message.retry({ delaySeconds: delays[at] ?? 60 });

@@ -97,7 +97,10 @@ impl BatchRun {
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
                 let attempt = match self.plan.attempt_of_item(policy, element) {
-                    Ok(attempt) => self.gate.check_limit(self.limit.as_ref()).await.map(|()| attempt),
+                    Ok(attempt) => {
+                        let counted = self.gate.check_limit(self.limit.as_ref(), &attempt.0.scoped_key).await;
+                        counted.map(|()| attempt)
+                    }
                     refused => refused,
                 };
                 match attempt {

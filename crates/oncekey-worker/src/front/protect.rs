@@ -43,13 +43,11 @@ impl Incoming<'_> {
             return batch::answer_batch(self, route, list, (item_key, item_path), parts).await;
         }
         let mut seen = Sighting::default();
-        let Some(report) = Report::begin(self.gate) else {
-            return self.answer_attempt(route, method, parts, &mut seen, false).await;
-        };
-        let answered = self.answer_attempt(route, method, parts, &mut seen, true).await;
-        if !seen.is_keyed {
+        let report = Report::begin(self.gate);
+        let answered = self.answer_attempt(route, method, parts, &mut seen, report.is_some()).await;
+        let Some(report) = report.filter(|_| seen.is_keyed) else {
             return answered;
-        }
+        };
         let (answer, note) = match answered {
             Err(Stop::Refuse(refusal)) => (self.refuse(&refusal)?, Some(AnswerNote::of_code(refusal.code()))),
             answered => (answered?, None),
@@ -108,7 +106,7 @@ impl Incoming<'_> {
         seen.is_identified = !scopes.now.is_anonymous();
         let scoped_key = ScopedKey::derive(&scopes.now, &key)?;
         seen.key = is_told.then(|| scoped_key.clone());
-        self.gate.check_limit(policy.limit_question(&scopes.now, &self.fields).as_ref()).await?;
+        self.gate.check_limit(policy.limit_question(&scopes.now, &self.fields).as_ref(), &scoped_key).await?;
         let target = Target { method, path_and_query: parts.path_and_query };
         let (field, ignore, headers) = (&policy.field, &route.ignore, (&*route.headers, &self.fields));
         let fingerprint = fingerprint(&target, content_type, content_encoding, &content, field, ignore, headers);
