@@ -226,6 +226,23 @@ describe("Server-Timing", { concurrency: false }, () => {
     assert.equal(exposed(await shut.post({ more })), "");
   });
 
+  test("stands on what is passed on while the objects cannot be reached, whose content is as it came", async () => {
+    const open = await World.start({ log: 1, server_timing: true, store_failure: "open", routes: [{}] }, AROUND);
+    try {
+      const content = gzipSync("abc".repeat(1_000));
+      const lines = /** @type {Lines} */ ([["Content-Encoding", "gzip"], ["Oncekey-Note", "of-the-origin 200 7"], ["Server-Timing", "db;dur=3"]]);
+      const spot = await open.spot("/orders", { content: content.toString("latin1"), lines });
+      const answer = await spot.post({ more: [["X-Calls", "unseen o"], ["Accept-Encoding", "gzip"]] });
+      assert.equal(answer.word, "bypassed;reason=store-unavailable", answer.brief);
+      assert.ok(answer.content.equals(content), answer.brief);
+      assert.match(answer.all("server-timing").join(", "), /^db;dur=3, oncekey;desc="bypassed;reason=store-unavailable";dur=\d+$/);
+      await until(() => open.gate.told("attempt") && open.gate.told("store"), "its lines");
+      assert.equal(open.gate.lines.find(({ oncekey }) => oncekey === "attempt").code, undefined);
+    } finally {
+      await open.end();
+    }
+  });
+
   test("is there only where the policy says so, and without a key there is none", async () => {
     const quiet = await World.start({ log: 1, routes: [{}] });
     try {

@@ -83,6 +83,7 @@ impl Exchange {
             key: None,
             is_identified: self.is_identified,
             bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
+            is_of_object: true,
         };
         // Nothing happens before it is polled.
         let asked = async move {

@@ -41,6 +41,8 @@ pub struct Sighting {
     pub is_identified: bool,
     /// Bytes of its content.
     pub bytes: u64,
+    /// Its answer is an object's: no other carries a note.
+    pub is_of_object: bool,
 }
 
 /// What names an attempt in a report.
@@ -70,7 +72,7 @@ impl Report {
         answer: Response,
         note: Option<AnswerNote>,
     ) -> Result<Response, Failure> {
-        let carried = head::note(&answer);
+        let carried = if seen.is_of_object { head::note(&answer) } else { None };
         let is_carried = carried.is_some();
         let note = carried.map(|text| AnswerNote::read(&text)).or(note).unwrap_or_default();
         let word = head::word(&answer).unwrap_or_default();
@@ -78,9 +80,12 @@ impl Report {
         if !is_carried && !gate.policy.server_timing {
             return Ok(answer);
         }
-        let answer = message::with_own_head(answer)?;
+        // Any other answer was made here, and its head can be changed as it stands.
+        let answer = if seen.is_of_object { message::with_own_head(&answer)? } else { answer };
         let headers = answer.headers();
-        head::remove_note(&headers);
+        if is_carried {
+            head::remove_note(&headers);
+        }
         if gate.policy.server_timing {
             head::add_timing(&headers, &server_timing(&word, ms, note.origin_ms))?;
         }

@@ -139,7 +139,10 @@ impl Incoming<'_> {
         }
         let wanted = AnswerWanted { note: is_told, ..AnswerWanted::default() };
         match self.call_key_object_for(wanted, &scoped_key, &errand, &headers, &body).await {
-            Ok(response) => Ok(self.in_accepted_coding(response).await?),
+            Ok(response) => {
+                seen.is_of_object = true;
+                Ok(self.in_accepted_coding(response).await?)
+            }
             Err(failure) => self.answer_failed_call(failure, &body).await,
         }
     }

@@ -144,12 +144,9 @@ impl Effect {
             return None;
         };
         self.heard.began.set(deadlines.began());
-        let promise = match origin.fetch(&self.request, self.init.clone()) {
-            Ok(promise) => promise,
-            Err(_) => {
-                self.answer_instead(outcome_of_unsent(), &ReplyHead::without_lines(0), deadlines);
-                return None;
-            }
+        let Ok(promise) = origin.fetch(&self.request, self.init.clone()) else {
+            self.answer_instead(outcome_of_unsent(), &ReplyHead::without_lines(0), deadlines);
+            return None;
         };
         let asked = self.await_origin(promise.clone(), deadlines).await;
         fault::at("after", &self.request);

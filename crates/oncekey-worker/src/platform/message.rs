@@ -78,9 +78,9 @@ pub fn with_open_head(response: &Response) -> Result<Response, Failure> {
     Ok(respond_with(&body, response.status(), &response.headers(), true)?)
 }
 
-/// An answer of an object's or of the gate's own with a head that can be changed. The platform does not undo a coding of
+/// An answer of an object's with a head that can be changed. The platform does not undo a coding of
 /// content that it sends on under the same label, and what it cannot undo it leaves alone.
-pub fn with_own_head(response: Response) -> Result<Response, Failure> {
+pub fn with_own_head(response: &Response) -> Result<Response, Failure> {
     let body = if has_no_content(response.status()) {
         JsValue::NULL
     } else {
