@@ -53,10 +53,10 @@ describe("lines of attempts", () => {
     const found = await told("attempt", key, 3);
     const { version } = found[0];
     const common = { oncekey: "attempt", route: "/*", method: "POST", key: key.slice(0, 8), caller: "identified", bytes: 18, version };
-    const say = (/** @type {any} */ line) => ({ ...line, time: typeof line.time, ms: typeof line.ms });
+    const say = (/** @type {any} */ line) => ({ ...line, time: typeof line.time, ms: typeof line.ms, ...(line.origin_ms === undefined ? {} : { origin_ms: typeof line.origin_ms }) });
     const kinds = { time: "string", ms: "number" };
     assert.deepEqual(found.map(say), [
-      { ...common, ...kinds, word: "executed", status: 201 },
+      { ...common, ...kinds, word: "executed", status: 201, origin_status: 201, origin_ms: "number" },
       { ...common, ...kinds, word: "replayed", status: 201 },
       { ...common, ...kinds, word: "mismatch", code: "idempotency_key_reused", status: 422 },
     ]);

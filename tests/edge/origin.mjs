@@ -78,6 +78,8 @@ export class Origin {
   arrived = (path, count = 1) => this.ask("arrived", path, count);
   /** Resolves when the connection of a path's last request has ended. @param {string} path */
   left = (path) => this.ask("left", path);
+  /** Resolves when so many connections have ended whose last request was for a path. @param {string} path @param {number} count */
+  ended = (path, count) => this.ask("ended", path, count);
   /** Lets what waits at a path go on by one part. @param {string} path @returns {Promise<void>} */
   open = (path) => this.ask("open", path);
   /** Takes connections no longer, and drops those there are. @returns {Promise<void>} */
@@ -112,6 +114,8 @@ class Place {
   /** @type {Array<() => void>} */
   watchers = [];
   gone = false;
+  /** Connections that ended with it. */
+  ended = 0;
 
   opening() {
     if (this.opened > 0) {
@@ -164,6 +168,7 @@ function serve() {
       sockets.delete(socket);
       if (last) {
         last.gone = true;
+        last.ended++;
         last.changed();
       }
     });
@@ -200,6 +205,7 @@ function serve() {
     targets: () => targets,
     arrived: (path, count) => place(path).until(() => place(path).seen.length >= count),
     left: (path) => place(path).until(() => place(path).gone),
+    ended: (path, count) => place(path).until(() => place(path).ended >= count),
     open: (path) => place(path).open(),
     listen,
     shut: () =>

@@ -9,7 +9,7 @@ declare module "cloudflare:workers" {
 declare module "*/gate.js" {
   export function __wbg_reset_state(): void;
   export function fetchFront(request: Request, env: unknown, scripts: string[], settle: (isAnswer: boolean, value: unknown) => void): number;
-  export function answerFailedFront(request: Request, env: unknown): Response;
+  export function answerFailedFront(request: Request, env: unknown, why: unknown): Response;
   export function consumeQueue(name: string, messages: unknown[], env: unknown): Promise<Uint32Array>;
   export function fetchKeyObject(request: Request, live: object, ctx: object, env: object, settle: (isAnswer: boolean, value: unknown) => void): number;
   export function dropTask(number: number): void;
@@ -17,6 +17,9 @@ declare module "*/gate.js" {
   export function alarmKeyObject(live: object, ctx: object, env: object): Promise<void>;
   export function fetchMachineObject(request: Request, ctx: object, env: object): Promise<Response>;
   export function alarmMachineObject(ctx: object, env: object): Promise<void>;
+}
+declare module "sql.js" {
+  export default function initSqlJs(): Promise<any>;
 }
 declare module "*.txt" {
   const text: string;

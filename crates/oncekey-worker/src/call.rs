@@ -2,7 +2,7 @@
 
 use js_sys::JsString;
 use oncekey::{
-    answer::peek::is_remembered,
+    answer::{log::failure_line, note::with_note, peek::is_remembered},
     call::{CallFailure, CallHistory},
     errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
     key::{scoped::ScopedKey, seal::SealKeys},
@@ -14,7 +14,8 @@ use web_sys::{Headers, Request, Response};
 use crate::{
     gate::{Class, Gate},
     platform::{
-        bindings::{Fetcher, await_promise},
+        bindings::{Fetcher, await_promise, log_error},
+        clock::now_millis,
         failure::Failure,
         head,
         init::RequestInit,
@@ -31,6 +32,21 @@ pub enum AnswerCoding {
     Kept,
 }
 
+/// What is wanted of an object's answer.
+#[derive(Clone, Copy)]
+pub struct AnswerWanted {
+    /// What is done with the coding of its content.
+    pub coding: AnswerCoding,
+    /// Whether it carries a note.
+    pub note: bool,
+}
+
+impl Default for AnswerWanted {
+    fn default() -> Self {
+        Self { coding: AnswerCoding::Undone, note: false }
+    }
+}
+
 /// One call to the key's object. `headers` are the request's as the object shall see them; they get the errand.
 pub async fn call_key_object(
     gate: &Gate,
@@ -40,12 +56,12 @@ pub async fn call_key_object(
     headers: &Headers,
     body: &JsValue,
 ) -> Result<Response, CallFailure> {
-    call_key_object_for(AnswerCoding::Undone, gate, key, errand, request, headers, body).await
+    call_key_object_for(AnswerWanted::default(), gate, key, errand, request, headers, body).await
 }
 
-/// The same for a caller that says what is done with the answer's coding.
+/// The same for a caller that says what it wants of the answer.
 pub async fn call_key_object_for(
-    coding: AnswerCoding,
+    wanted: AnswerWanted,
     gate: &Gate,
     key: &ScopedKey,
     errand: &Errand,
@@ -56,12 +72,16 @@ pub async fn call_key_object_for(
     let text = match errand {
         Errand::Attempt(Attempt { seal: SealKeys { material: Some(material), .. }, .. }) => {
             // Nothing was asked yet, and nobody else may run what could not be sealed.
-            let keys = gate.seal_keys(material).await.map_err(|_| CallFailure::NotUnderstood)?;
+            let keys = gate.seal_keys(material).await.map_err(|failure| {
+                log_failed_call(key.as_str(), &failure.message());
+                CallFailure::NotUnderstood
+            })?;
             errand.with_seal(keys).to_string()
         }
         _ => errand.to_string(),
     };
-    call(coding, gate, Class::Keys, key.as_str(), &text, request, headers, body).await
+    let text = if wanted.note { with_note(text) } else { text };
+    call(wanted.coding, gate, Class::Keys, key.as_str(), &text, request, headers, body).await
 }
 
 /// The name under which a key is asked for: the one of before where anything is remembered there, else the one of now.
@@ -78,11 +98,17 @@ pub async fn name_in_use(
     let headers = Headers::new().map_err(|_| CallFailure::Unreached)?;
     let peek = Errand::Peek { wait: 0, callers: None, age: None };
     let answer = call_key_object(gate, &before, &peek, &request, &headers, &JsValue::NULL).await?;
-    let content = content_of(&answer).await.map_err(|_| CallFailure::InDoubt)?;
+    let content = content_of(&answer).await.map_err(|failure| {
+        log_failed_call(before.as_str(), &failure.message());
+        CallFailure::InDoubt
+    })?;
     match is_remembered(answer.status(), &content) {
         Some(true) => Ok(before),
         Some(false) => Ok(now),
-        None => Err(CallFailure::InDoubt),
+        None => {
+            log_failed_call(before.as_str(), "");
+            Err(CallFailure::InDoubt)
+        }
     }
 }
 
@@ -119,7 +145,12 @@ async fn call(
                 let answered = understood(response).await;
                 match for_older_build(errand) {
                     Some(older) if matches!(answered, Err(CallFailure::NotUnderstood)) => errand = older,
-                    _ => return answered,
+                    _ => {
+                        if answered.is_err() {
+                            log_failed_call(name, "");
+                        }
+                        return answered;
+                    }
                 }
             }
             Err(failure) if failure.is_without_sqlite() => {
@@ -128,11 +159,18 @@ async fn call(
             }
             Err(failure) => {
                 if let Some(failed) = calls.note_failure(failure.fault()) {
+                    log_failed_call(name, &failure.message());
                     return Err(failed);
                 }
             }
         }
     }
+}
+
+/// A call that came to nothing has a line, whoever made it. `name`: the object's, which is told where it is a scoped key; an
+/// entity's is its backend's business. `message`: what the platform says.
+fn log_failed_call(name: &str, message: &str) {
+    log_error(&failure_line("store", now_millis(), name.parse().ok().as_ref(), message));
 }
 
 /// An object that runs an earlier build says in a refusal that it does not understand the errand.

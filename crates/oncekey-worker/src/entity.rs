@@ -12,7 +12,11 @@ use std::rc::Rc;
 
 use js_sys::{Array, ArrayBuffer, JSON, JsString, Uint8Array};
 use oncekey::{
-    answer::{log::log_line, own::GateAnswer, refusal::Refusal},
+    answer::{
+        log::{failure_line, log_line},
+        own::GateAnswer,
+        refusal::Refusal,
+    },
     decide::{
         outbox::{AfterStep, HandOver, OutboxStep, after_hand_over, after_look, next_step},
         transition::{
@@ -213,12 +217,13 @@ impl EntityObject {
         self.put_text(&expiry_row(told.until, identity), "")
     }
 
-    /// The alarm: goes on with the effects. It never fails.
-    pub async fn alarm(&self) {
-        let later = self.advance_outbox().await.unwrap_or(Some(AGAIN));
-        if let Some(later) = later {
-            let _ = self.wake_at(now_millis() + later);
-        }
+    /// The alarm: goes on with the effects. It fails only where it cannot be set again.
+    pub async fn alarm(&self) -> Result<(), Failure> {
+        let later = self.advance_outbox().await.unwrap_or_else(|failure| {
+            log_error(&failure_line("alarm_failed", now_millis(), None, &failure.message()));
+            Some(AGAIN)
+        });
+        later.map_or(Ok(()), |later| self.wake_at(now_millis() + later))
     }
 
     /// Says after how many milliseconds there is more to do.

@@ -1,9 +1,10 @@
 //! Items under way: at most so many at once as the core's line lets begin, each asked of its key's object.
 
-use std::{future::poll_fn, pin::Pin, rc::Rc, task::Poll};
+use std::{cell::Cell, future::poll_fn, pin::Pin, rc::Rc, task::Poll};
 
 use js_sys::Uint8Array;
 use oncekey::{
+    answer::{note::AnswerNote, point::MOST_POINTS, refusal::Refusal},
     batch::{ItemLine, NameBefore},
     errand::Errand,
     http::negotiate::known_coding,
@@ -11,13 +12,14 @@ use oncekey::{
 };
 
 use crate::{
-    call::{AnswerCoding, call_key_object_for, name_in_use},
+    call::{AnswerCoding, AnswerWanted, call_key_object_for, name_in_use},
     gate::Gate,
     platform::{
         clock::{self, now_millis},
         head, message,
         stream::read_within,
     },
+    report::{AttemptName, Report, Sighting},
 };
 
 /// What came of an item.
@@ -39,14 +41,26 @@ pub struct Exchange {
     /// Bytes of content that are kept of an answer.
     limit: u64,
     line: ItemLine,
+    /// Whether something identifies who sends them.
+    is_identified: bool,
+    /// Items that may still have a report: one invocation writes so many points.
+    reports: Rc<Cell<u32>>,
     waiting: Vec<(usize, ItemFuture)>,
     running: Vec<(usize, ItemFuture)>,
 }
 
 impl Exchange {
     /// Nothing is under way yet.
-    pub fn new(gate: Rc<Gate>, limit: u64) -> Self {
-        Self { gate, limit, line: ItemLine::default(), waiting: Vec::new(), running: Vec::new() }
+    pub fn new(gate: Rc<Gate>, limit: u64, is_identified: bool) -> Self {
+        Self {
+            gate,
+            limit,
+            line: ItemLine::default(),
+            is_identified,
+            reports: Rc::new(Cell::new(MOST_POINTS)),
+            waiting: Vec::new(),
+            running: Vec::new(),
+        }
     }
 
     /// Whether another item may join, while so many answers of so many bytes cannot be passed on yet.
@@ -63,9 +77,32 @@ impl Exchange {
         content: Vec<u8>,
     ) -> usize {
         let number = self.line.join_item(Some(&attempt.scoped_key));
-        let (gate, limit) = (self.gate.clone(), self.limit);
+        let (gate, limit, reports) = (self.gate.clone(), self.limit, self.reports.clone());
+        let seen = Sighting {
+            is_keyed: true,
+            key: None,
+            is_identified: self.is_identified,
+            bytes: u64::try_from(content.len()).unwrap_or(u64::MAX),
+            is_of_object: true,
+        };
         // Nothing happens before it is polled.
-        let asked = async move { exchange_item(&gate, attempt, before, &head, &content, limit).await };
+        let asked = async move {
+            let report = if reports.get() > 0 { Report::begin(&gate) } else { None };
+            reports.set(reports.get().saturating_sub(u32::from(report.is_some())));
+            let mut told = report.as_ref().map(|_| ItemReport { seen, note: None });
+            let route = told.as_ref().map(|_| attempt.terms.route.clone()).unwrap_or_default();
+            let answer = exchange_item(&gate, attempt, before, &head, &content, limit, told.as_mut()).await;
+            if let (Some(report), Some(ItemReport { seen, note })) = (report, told) {
+                let name = AttemptName { route: &route, method: &head.method };
+                let failed = Refusal::StoreUnavailable;
+                let (status, word, note) = match &answer {
+                    Some(answer) => (answer.status, answer.word.as_str(), note.unwrap_or_default()),
+                    None => (failed.status(), failed.status_word().as_str(), AnswerNote::of_code(failed.code())),
+                };
+                report.tell(&gate, name, &seen, status, word, &note);
+            }
+            answer
+        };
         self.waiting.push((number, Box::pin(asked)));
         number
     }
@@ -101,6 +138,12 @@ impl Exchange {
     }
 }
 
+/// What is told of an item.
+struct ItemReport {
+    seen: Sighting,
+    note: Option<AnswerNote>,
+}
+
 async fn exchange_item(
     gate: &Gate,
     mut attempt: Attempt,
@@ -108,6 +151,7 @@ async fn exchange_item(
     head: &StoredRequest,
     content: &[u8],
     limit: u64,
+    told: Option<&mut ItemReport>,
 ) -> Option<ItemAnswer> {
     let request = message::request_of_stored(head).ok()?;
     let name_before = before.as_ref().map(|before| before.name.clone());
@@ -116,10 +160,17 @@ async fn exchange_item(
         attempt.seal = seal;
     }
     attempt.scoped_key = key.clone();
+    let is_told = told.is_some();
     let body = Uint8Array::from(content).into();
     let coding = if limit > 0 { AnswerCoding::Undone } else { AnswerCoding::Kept };
     let errand = Errand::Attempt(attempt);
-    let answer = call_key_object_for(coding, gate, &key, &errand, &request, &request.headers(), &body).await.ok()?;
+    let wanted = AnswerWanted { coding, note: is_told };
+    let answer = call_key_object_for(wanted, gate, &key, &errand, &request, &request.headers(), &body).await;
+    if let Some(told) = told {
+        told.seen.key = Some(key);
+        told.note = answer.as_ref().ok().and_then(head::note).map(|text| AnswerNote::read(&text));
+    }
+    let answer = answer.ok()?;
     let headers = answer.headers();
     let retry_after = clock::retry_after(headers.get("retry-after").ok()?.as_deref(), now_millis());
     let location = headers.get("location").ok()?;

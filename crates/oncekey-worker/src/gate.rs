@@ -1,15 +1,19 @@
 //! What one isolate knows for all its requests: the policy, parsed once, and the bindings.
 
-use std::{cell::RefCell, rc::Rc};
+use std::{
+    cell::{Cell, RefCell},
+    rc::Rc,
+};
 
 use oncekey::{
     answer::{
-        log::{fault_line, log_line},
+        log::{failure_line, fault_line},
         refusal::Refusal,
     },
     identity::SHORTEST_SECRET,
     key::{
         scope::NameSecret,
+        scoped::ScopedKey,
         seal::{SealKey, SealMaterial},
     },
     policy::{InvalidPolicy, LimitQuestion, Policy},
@@ -19,7 +23,7 @@ use worker::Env;
 
 use crate::{
     platform::{
-        bindings::{self, Fetcher, Namespace, RateLimit},
+        bindings::{self, Dataset, Fetcher, Namespace, RateLimit},
         cipher,
         clock::now_millis,
         failure::Failure,
@@ -36,6 +40,8 @@ pub struct Gate {
     pub names: Option<NameSecret>,
     /// The secrets under which something may be sealed; the first seals.
     pub seal_secrets: Vec<Vec<u8>>,
+    /// Where points of measurement go.
+    pub metrics: Option<Dataset>,
     keys: Option<Namespace>,
     machines: Option<Namespace>,
     env: Env,
@@ -55,6 +61,8 @@ thread_local! {
     static GATE: RefCell<Option<Rc<Gate>>> = const { RefCell::new(None) };
     /// The last policy that was read, beside its text.
     static POLICY: RefCell<Option<(String, Rc<Policy>)>> = const { RefCell::new(None) };
+    /// Whether it was told that an optional binding is unfit.
+    static UNFIT_TOLD: Cell<bool> = const { Cell::new(false) };
     /// The environment of which a call has shown that a class has no SQLite storage, and the class.
     static WITHOUT_SQLITE: RefCell<Option<(Env, Class)>> = const { RefCell::new(None) };
 }
@@ -147,22 +155,31 @@ impl Gate {
         }
         let seal_secrets = seals.into_iter().chain(opens).map(String::into_bytes).collect();
         let names = secret_of(env, "ONCEKEY_NAMES")?.map(|secret| NameSecret::new(secret.as_bytes()));
-        Ok(Self { policy, origin, names, seal_secrets, keys, machines, env: env.clone() })
+        let metrics = bindings::object_binding(env, "METRICS", "writeDataPoint");
+        if metrics.is_none() && bindings::is_bound(env, "METRICS") && !UNFIT_TOLD.replace(true) {
+            let detail = "METRICS has to be bound to a dataset of the Analytics Engine: no point is written.";
+            bindings::log_error(&fault_line("misconfigured", now_millis(), detail));
+        }
+        Ok(Self { policy, origin, names, seal_secrets, metrics, keys, machines, env: env.clone() })
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.
-    pub async fn check_limit(&self, question: Option<&LimitQuestion>) -> Result<(), Refusal> {
+    pub async fn check_limit(&self, question: Option<&LimitQuestion>, scoped_key: &ScopedKey) -> Result<(), Refusal> {
         let Some(LimitQuestion { limit, key }) = question else {
             return Ok(());
         };
         let counted = match bindings::object_binding(&self.env, &limit.binding, "limit") {
-            Some(binding) => bindings::count_within(&binding, key).await.ok(),
-            None => None,
+            Some(binding) => bindings::count_within(&binding, key).await.map_err(|failure| failure.message()),
+            None => Err(String::new()),
         };
-        if counted.is_none() {
-            bindings::log_error(&log_line("limit", now_millis(), None, None));
+        match counted {
+            Ok(false) => Err(Refusal::TooManyKeys { retry_after: limit.period }),
+            Ok(true) => Ok(()),
+            Err(message) => {
+                bindings::log_error(&failure_line("limit", now_millis(), Some(scoped_key), &message));
+                Ok(())
+            }
         }
-        if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
     }
 
     /// The secret under which is sealed.

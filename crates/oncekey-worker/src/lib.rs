@@ -7,6 +7,7 @@
 //! | `platform` | JavaScript's values: bindings, header lists, messages, streams, the origin, the clock | all |
 //! | `refusal` | refusals in the form that their reader takes | all below |
 //! | `gate` | what an isolate knows: the policy, the bindings | all below |
+//! | `report` | lines and points of attempts | exchange, front |
 //! | `call` | calls to objects, made again where that is safe | front, exchange, entity |
 //! | `exchange` | items under way, at most so many at once | front, queue |
 //! | `fault` | traps on demand, in builds for tests | front, object |
@@ -30,6 +31,7 @@ mod object;
 mod platform;
 mod queue;
 mod refusal;
+mod report;
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -38,7 +40,7 @@ use std::{
 
 use js_sys::{Array, Function};
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal},
+    answer::{log::failure_line, own::GateAnswer, refusal::Refusal},
     http::{
         fields::Fields,
         target::{HEALTH_PATH, split_url},
@@ -54,7 +56,9 @@ use crate::{
     gate::{Gate, Misconfigured},
     object::context::Object,
     platform::{
-        bindings::{Ctx, Live},
+        bindings::{Ctx, Live, log_error},
+        clock::now_millis,
+        failure::Failure,
         head, message,
         task::begin_task,
     },
@@ -81,9 +85,13 @@ async fn answer_at_front(request: &Request, env: &Env, scripts: &Array) -> Resul
     Ok(front::fetch(&gate, request, scripts).await?)
 }
 
-/// The answer where [`fetch_front`] itself failed: whether the object was reached is not known.
+/// The answer where [`fetch_front`] itself failed by `why`, undefined where its caller has gone: whether the object was
+/// reached is not known.
 #[wasm_bindgen(js_name = answerFailedFront)]
-pub fn answer_failed_front(request: &Request, env: &Env) -> Result<Response, JsValue> {
+pub fn answer_failed_front(request: &Request, env: &Env, why: JsValue) -> Result<Response, JsValue> {
+    if !why.is_undefined() {
+        log_error(&failure_line("store", now_millis(), None, &Failure::from(why).message()));
+    }
     let audience = Gate::of(env).map(|gate| refusal::audience_of(&gate.policy, &fields(request)));
     Ok(message::own_response(Refusal::StoreUnavailable.render(&audience.unwrap_or_default(), None))?)
 }
@@ -109,8 +117,7 @@ pub fn fetch_key_object(request: Request, live: Live, ctx: Ctx, env: Env, settle
 /// The alarm of a key's object.
 #[wasm_bindgen(js_name = alarmKeyObject)]
 pub async fn alarm_key_object(live: Live, ctx: Ctx, env: Env) -> Result<(), JsValue> {
-    Object::new(configured(&env)?, live, &ctx).alarm().await;
-    Ok(())
+    Ok(Object::new(configured(&env)?, live, &ctx).alarm().await?)
 }
 
 /// Does the front's errand at the object of an entity.
@@ -122,8 +129,7 @@ pub async fn fetch_machine_object(request: Request, ctx: Ctx, env: Env) -> Resul
 /// The alarm of an entity's object.
 #[wasm_bindgen(js_name = alarmMachineObject)]
 pub async fn alarm_machine_object(ctx: Ctx, env: Env) -> Result<(), JsValue> {
-    EntityObject::new(configured(&env)?, &ctx).alarm().await;
-    Ok(())
+    Ok(EntityObject::new(configured(&env)?, &ctx).alarm().await?)
 }
 
 /// The gate, where nobody can be told that its policy is wrong: whatever there is has to come again.

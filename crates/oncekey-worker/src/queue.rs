@@ -29,7 +29,7 @@ pub async fn consume_batch(gate: Rc<Gate>, name: &str, messages: &Array) -> Vec<
     }
     let mut delays = Vec::new();
     let mut attempts = Vec::new();
-    let mut exchange = Exchange::new(gate.clone(), 0);
+    let mut exchange = Exchange::new(gate.clone(), 0, false);
     let mut numbers = Vec::new();
     for (at, each) in messages.iter().enumerate() {
         let each: Array = each.unchecked_into();

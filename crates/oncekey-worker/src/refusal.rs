@@ -2,7 +2,10 @@
 
 use crate::platform::{failure::Failure, head, message};
 use oncekey::{
-    answer::refusal::Refusal,
+    answer::{
+        note::{AnswerNote, NOTE, wants_note},
+        refusal::Refusal,
+    },
     errand::scoped_key_of,
     http::{
         fields::Fields,
@@ -30,8 +33,13 @@ pub fn refusal_response(
     expires: Option<u64>,
 ) -> Result<Response, Failure> {
     let mut audience = audience_of(policy, &head::negotiation(headers));
-    audience.scoped_key = head::errand(headers).as_deref().and_then(scoped_key_of).map(str::to_owned);
-    message::own_response(refusal.render(&audience, expires))
+    let errand = head::errand(headers).unwrap_or_default();
+    audience.scoped_key = scoped_key_of(&errand).map(str::to_owned);
+    let mut said = refusal.render(&audience, expires);
+    if wants_note(&errand) {
+        said.lines.push(NOTE, &AnswerNote::of_code(refusal.code()).to_string());
+    }
+    message::own_response(said)
 }
 
 /// The refusal of a gate that was deployed without an origin.

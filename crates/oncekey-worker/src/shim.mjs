@@ -82,6 +82,8 @@ export class KeyObject extends DurableObject {
   epoch = epoch;
   running = 0;
   latest = 0;
+  /** Ends the request of an execution that was given up and is still listened to. @type {AbortController | undefined} */
+  late = undefined;
   /** @type {unknown} */
   row = undefined;
   /** @type {Array<() => void>} */
@@ -92,6 +94,7 @@ export class KeyObject extends DurableObject {
     if (this.epoch === epoch) return;
     this.epoch = epoch;
     this.running = 0;
+    this.late = undefined;
     this.row = undefined;
     this.waiters = [];
   }
@@ -129,6 +132,7 @@ async function ringing({ ctx: { storage } }, call) {
   try {
     await called(call);
   } catch {
+    console.error(JSON.stringify({ oncekey: "alarm_failed", time: new Date().toISOString() }));
     if ((await storage.getAlarm()) === null) await storage.setAlarm(Date.now() + 60_000);
   }
 }
@@ -140,8 +144,8 @@ export default {
    * @param {{ waitUntil(promise: Promise<unknown>): void }} [ctx]
    */
   fetch(request, env, ctx) {
-    const answer = answered(request, (settle) => gate.fetchFront(request, env, scripts, settle)).catch(() =>
-      gate.answerFailedFront(request, env),
+    const answer = answered(request, (settle) => gate.fetchFront(request, env, scripts, settle)).catch((why) =>
+      gate.answerFailedFront(request, env, why),
     );
     // A runtime that does not tell of callers that go lets it come to its end all the same.
     ctx?.waitUntil(answer);
@@ -159,7 +163,9 @@ export default {
     try {
       const messages = batch.messages.map(({ id, body, attempts }) => [id, contentOf(body), attempts]);
       delays = await called(() => gate.consumeQueue(batch.queue, messages, env));
-    } catch {}
+    } catch {
+      // It has its line: a gate that is misconfigured, or a trap.
+    }
     for (const [at, message] of batch.messages.entries()) {
       if (delays[at] === 0) message.ack();
       else message.retry({ delaySeconds: delays[at] ?? 60 });

@@ -156,6 +156,11 @@ impl BatchPlan {
         }
     }
 
+    /// Whether something identifies its caller.
+    pub fn is_identified(&self) -> bool {
+        !self.scopes.now.is_anonymous()
+    }
+
     /// The head of each item's request.
     pub fn head(&self) -> &StoredRequest {
         &self.head

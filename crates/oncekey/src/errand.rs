@@ -15,7 +15,7 @@
 use std::{error::Error, fmt, str::FromStr};
 
 use crate::{
-    answer::{refusal::Refusal, word::StatusWord},
+    answer::{note::is_note_word, refusal::Refusal, word::StatusWord},
     http::percent::{decode_segment as unescape, escape},
     key::{
         InvalidKey, Key,
@@ -84,19 +84,23 @@ pub fn is_not_understood(content: &str) -> bool {
     content.contains(Refusal::NoSuchEndpoint.code())
 }
 
-/// An errand's text without the further words that say what the fingerprint was made of and on which route, where there
-/// are some: a build that understands no further words does the rest.
+/// An errand's text without the further words that ask for a note, say what the fingerprint was made of and on which
+/// route, where there are some: a build that understands no further words does the rest.
 ///
 /// ```
 /// use oncekey::errand::for_older_build;
 ///
-/// assert_eq!(for_older_build("attempt a b route=c basis=d"), Some("attempt a b"));
+/// assert_eq!(for_older_build("attempt a b route=c basis=d note"), Some("attempt a b"));
 /// assert_eq!(for_older_build("attempt a b"), None);
 /// ```
 pub fn for_older_build(text: &str) -> Option<&str> {
-    let is_plain = |word: &str| word.starts_with(BASIS) || word.starts_with(ROUTE);
+    let is_plain = |word: &str| word.starts_with(BASIS) || word.starts_with(ROUTE) || is_note_word(word);
     let without = |text| str::rsplit_once(text, ' ').filter(|(_, word)| is_plain(word)).map(|(before, _)| before);
-    without(text).map(|older| without(older).unwrap_or(older))
+    let mut older = without(text)?;
+    while let Some(rest) = without(older) {
+        older = rest;
+    }
+    Some(older)
 }
 
 /// The scoped key of an attempt, from its errand's text.

@@ -35,6 +35,8 @@ pub const AROUND: &str = "ONCEKEY_AROUND";
 const PASSED_ON: [&str; 3] = ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD", "ONCEKEY_NAMES"];
 /// Names a class that gets no `SQLite` storage: set by the tests.
 const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
+/// Names the web origin to which each point of measurement goes as JSON: set by the tests.
+const METRICS: &str = "ONCEKEY_METRICS";
 /// The objects' bindings, classes and keys.
 const CLASSES: [(&str, &str, &str); 2] =
     [("KEYS", "KeyObject", "oncekey"), ("MACHINES", "MachineObject", "oncekey-machine")];
@@ -164,6 +166,10 @@ impl Config {
                 inner.join(", ")
             )
         }));
+        if let Ok(sink) = std::env::var(METRICS) {
+            self.external("metrics", &sink)?;
+            bindings.push("(name = \"METRICS\", analyticsEngine = \"metrics\")".to_owned());
+        }
         let around = std::env::var_os(AROUND).map(PathBuf::from);
         match std::env::var(OBJECTS) {
             Err(_) => self.build_of_gate("gate", &name, around.as_deref(), "gate", &bindings),

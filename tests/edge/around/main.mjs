@@ -8,6 +8,11 @@ import gate, { KeyObject as Kept, MachineObject as Made } from "./index.mjs";
 /** @typedef {(...args: any[]) => any} Call */
 
 export class KeyObject extends Kept {
+  alarm() {
+    spy.alarms++;
+    return super.alarm();
+  }
+
   /** Calls until one fails, by name. @type {Record<string, number>} */
   failing = {};
 
@@ -27,7 +32,7 @@ export class KeyObject extends Kept {
     this.given = env;
     const kv = all(storage.kv, ["get", "put", "delete"]);
     Object.defineProperty(this, "ctx", {
-      value: { storage: { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll", "sync"]) } },
+      value: { storage: { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll", "sync"]), getAlarm: () => storage.getAlarm() } },
     });
   }
 
@@ -38,10 +43,13 @@ export class KeyObject extends Kept {
     if (pathname === "/.test/garble") {
       const row = searchParams.get("row") ?? "r";
       const [form, ...rest] = this.real.kv.get(row);
+      // What runs does not read again what it knows.
+      Object.assign(this, { row: undefined });
       this.real.kv.put(row, [new Uint8Array(await request.arrayBuffer()), ...rest]);
       return new Response(form);
     }
     if (pathname === "/.test/ring") {
+      this.failing = { [searchParams.get("fail") ?? ""]: 1 };
       await super.alarm();
       return Response.json(await this.real.getAlarm());
     }
@@ -58,15 +66,30 @@ export class KeyObject extends Kept {
 
 /**
  * An origin to which nothing is sent: it `throw`s or `refuse`s as the runtime does, fails as the `remote` side does, or the
- * connection is `lost`.
+ * connection is `lost`; it may `tell` of the request in its words.
  * @param {string} how
  */
 const failing = (how) => ({
-  fetch() {
+  /** @param {Request} request @param {RequestInit} init */
+  fetch(request, init) {
     if (how === "throw") throw new TypeError("not so");
+    if (how === "tell") {
+      const said = [request.url, ...new Headers(init.headers), new TextDecoder().decode(/** @type {ArrayBuffer} */ (init.body))];
+      return Promise.reject(new Error(`Fetch API cannot load: ${said.join(" ")} reset by peer`));
+    }
     return Promise.reject(how === "lost" ? new Error("Network connection lost.") : Object.assign(new TypeError("not so"), how === "remote" ? { remote: true } : {}));
   },
 });
+
+/** Counts what is written. @param {any} storage */
+function counted(storage) {
+  /** @param {any} of @param {string[]} names */
+  const all = (of, names) =>
+    Object.fromEntries(names.map((name) => [name, (/** @type {any[]} */ ...args) => (spy.rows++, of[name](...args))]));
+  const kv = { ...all(storage.kv, ["put", "delete"]), get: storage.kv.get.bind(storage.kv), list: storage.kv.list.bind(storage.kv) };
+  return { kv, ...all(storage, ["setAlarm", "deleteAlarm", "deleteAll"]), getAlarm: () => storage.getAlarm() };
+}
+
 /** Whether the effects that say `"apart":true` find the object of their key again. */
 let reached = false;
 
@@ -86,6 +109,18 @@ export class MachineObject extends Made {
       }),
     };
     super(ctx, { ...env, KEYS: objects });
+    Object.defineProperty(this, "ctx", { value: { storage: counted(ctx.storage) } });
+  }
+
+  /** @param {Request} request */
+  fetch(request) {
+    spy.calls++;
+    return super.fetch(request);
+  }
+
+  alarm() {
+    spy.alarms++;
+    return super.alarm();
   }
 }
 
@@ -138,6 +173,7 @@ export default {
     const given = request.headers.get("x-env");
     if (given === null) return gate.fetch(request, changed, ctx);
     const other = { ...changed, ...JSON.parse(given) };
+    if (other.METRICS === "throws") other.METRICS = { writeDataPoint: () => { throw new Error("it cannot write"); } };
     if (other.GUESTS === "throws") other.GUESTS = { limit: () => Promise.reject(new Error("it cannot count")) };
     // As `ctx.exports.NAME` is: a function that has a service's methods.
     if (other.ORIGIN === "loopback") {

@@ -13,6 +13,8 @@ export const spy = {
   calls: 0,
   /** Rows written or deleted: each value that is put or deleted, and each alarm that is set or deleted. */
   rows: 0,
+  /** Alarms that rang. */
+  alarms: 0,
   get timers() {
     return timers.size;
   },

@@ -87,7 +87,7 @@ impl BatchRun {
         let policy = &self.gate.policy;
         let whole = items_of(Some("application/json"), None, &self.bytes, &self.items, self.max_items);
         let mut rest = whole.ok().and_then(list_elements);
-        let mut exchange = Exchange::new(self.gate.clone(), policy.max_stored);
+        let mut exchange = Exchange::new(self.gate.clone(), policy.max_stored, self.plan.is_identified());
         let mut ready: Vec<(usize, String)> = Vec::new();
         let mut waiting = 0;
         let mut told_up_to = 0;
@@ -97,7 +97,10 @@ impl BatchRun {
                 && let Some(element) = rest.as_mut().and_then(Iterator::next)
             {
                 let attempt = match self.plan.attempt_of_item(policy, element) {
-                    Ok(attempt) => self.gate.check_limit(self.limit.as_ref()).await.map(|()| attempt),
+                    Ok(attempt) => {
+                        let counted = self.gate.check_limit(self.limit.as_ref(), &attempt.0.scoped_key).await;
+                        counted.map(|()| attempt)
+                    }
                     refused => refused,
                 };
                 match attempt {

@@ -14,7 +14,7 @@ use wasm_bindgen::JsValue;
 use web_sys::{Headers, Request, Response};
 
 use crate::{
-    call::call_key_object,
+    call::{AnswerWanted, call_key_object_for},
     gate::Gate,
     platform::{bindings::await_promise, failure::Failure, head, message, stream::read_within},
     refusal::audience_of,
@@ -87,18 +87,19 @@ impl Incoming<'_> {
         body: &JsValue,
     ) -> Result<Response, CallFailure> {
         let headers = self.headers_without_internal().map_err(|_| CallFailure::Unreached)?;
-        self.call_key_object_with(key, errand, &headers, body).await
+        self.call_key_object_for(AnswerWanted::default(), key, errand, &headers, body).await
     }
 
-    /// The same with a head of its own.
-    pub async fn call_key_object_with(
+    /// The same with a head of its own, by a caller that says what it wants of the answer.
+    pub async fn call_key_object_for(
         &self,
+        wanted: AnswerWanted,
         key: &ScopedKey,
         errand: &Errand,
         headers: &Headers,
         body: &JsValue,
     ) -> Result<Response, CallFailure> {
-        call_key_object(self.gate, key, errand, self.request, headers, body).await
+        call_key_object_for(wanted, self.gate, key, errand, self.request, headers, body).await
     }
 
     /// The request's head as an object sees it: without what the client forged, nor what belongs to the caller's

@@ -5,7 +5,7 @@
 
 use js_sys::Uint8Array;
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal},
+    answer::{log::failure_line, own::GateAnswer, refusal::Refusal},
     decide::{
         accepted::{
             self, AcceptDecision, DeliveryDecision, RedeliveryDecision, decide_accept, decide_after_delivery_probe,
@@ -26,12 +26,13 @@ use web_sys::{AbortController, Request, Response};
 use crate::{
     object::{
         context::{Object, read_request},
-        effect::{Effect, request_to_origin},
-        live::{owner_of, wake_waiters},
+        effect::{Effect, OriginHeard, request_to_origin},
+        live::{end_late, owner_of, wake_waiters},
         seal::{OpenedRequest, seal_reply, seal_request},
         store::Row,
     },
     platform::{
+        bindings::log_error,
         clock::{self, now_millis},
         failure::Failure,
         head, message,
@@ -92,10 +93,13 @@ impl Object {
     }
 
     /// The alarm: delivers what was accepted, gives the storage back, or rings again.
-    pub async fn alarm(&self) {
-        if self.handle_alarm().await.is_err() {
-            let _ = self.store.wake_at(now_millis() + LATER);
-        }
+    pub async fn alarm(&self) -> Result<(), Failure> {
+        let Err(failure) = self.handle_alarm().await else {
+            return Ok(());
+        };
+        let key = self.store.load().ok().and_then(|row| row.accepted_attempt()).map(|attempt| attempt.scoped_key);
+        log_error(&failure_line("alarm_failed", now_millis(), key.as_ref(), &failure.message()));
+        self.store.wake_at(now_millis() + LATER)
     }
 
     async fn handle_alarm(&self) -> Result<(), Failure> {
@@ -149,7 +153,7 @@ impl Object {
         let kept = content.filter(|_| matches!(record, Record::Completed { .. }));
         self.store.save(record, kept, row)?;
         wake_waiters(&self.live);
-        self.store.after_delivery_change(record, now_millis())
+        self.store.after_delivery_change(record, None, now_millis())
     }
 
     fn wait_for_request(&self, delivery: &Delivery, unreadable: Unreadable) -> Result<(), Failure> {
@@ -172,6 +176,7 @@ impl Object {
         if self.gate.origin.is_none() {
             return self.store.wake_at(now_millis() + LATER);
         }
+        end_late(&self.live);
         let abort = AbortController::new()?;
         let request = message::request_of_stored(&head)?;
         let init =
@@ -190,6 +195,8 @@ impl Object {
             init,
             abort,
             accepted: true,
+            wants_note: false,
+            heard: OriginHeard::default(),
         }
         .run_alone()
         .await;

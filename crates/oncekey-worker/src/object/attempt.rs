@@ -24,8 +24,8 @@ use crate::{
     fault,
     object::{
         context::{Object, read_request},
-        effect::{Effect, request_to_origin},
-        live::owner_of,
+        effect::{Effect, OriginHeard, request_to_origin},
+        live::{end_late, owner_of},
         seal::{open_reply, seal_reply},
         store::Row,
     },
@@ -119,6 +119,7 @@ impl Object {
         if self.gate.origin.is_none() {
             return self.refuse(request, &missing_origin(), None);
         }
+        end_late(&self.live);
         let abort = AbortController::new()?;
         let init = request_to_origin(request, attempt, self.gate.policy.origin_key, content, &abort)?;
         // The alarm first: should it fail, nothing is claimed.
@@ -136,6 +137,8 @@ impl Object {
             init,
             abort,
             accepted: false,
+            wants_note: self.wants_note.get(),
+            heard: OriginHeard::default(),
         }
         .start_for_caller();
         match answer.await {

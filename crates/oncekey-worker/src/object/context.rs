@@ -1,6 +1,6 @@
 //! One object: its gate, its storage, its memory.
 
-use std::rc::Rc;
+use std::{cell::Cell, rc::Rc};
 
 use js_sys::ArrayBuffer;
 use oncekey::answer::{own::GateAnswer, refusal::Refusal};
@@ -22,12 +22,14 @@ pub struct Object {
     pub gate: Rc<Gate>,
     pub store: Store,
     pub live: Live,
+    /// Whether the front wants a note with the answer.
+    pub wants_note: Cell<bool>,
 }
 
 impl Object {
     /// Reads nothing yet.
     pub fn new(gate: Rc<Gate>, live: Live, ctx: &Ctx) -> Self {
-        Self { gate, store: Store::new(ctx.storage(), live.clone()), live }
+        Self { gate, store: Store::new(ctx.storage(), live.clone()), live, wants_note: Cell::new(false) }
     }
 
     /// An answer of the gate's own, open to the web origins that the policy lists.

@@ -47,6 +47,7 @@ pub struct Deadlines(RefCell<DeadlineState>);
 struct DeadlineState {
     caller: Option<oneshot::Sender<Answer>>,
     timer: Option<Pin<Box<Delay>>>,
+    began: u64,
     patience_ends: u64,
     lease: u64,
     heard_at: u64,
@@ -68,11 +69,23 @@ impl Deadlines {
         Self(RefCell::new(DeadlineState {
             caller,
             timer: None,
+            began: now,
             patience_ends: now + u64::from(patience) * 1000,
             lease: u64::from(lease) * 1000,
             heard_at: now,
             useless_ends: None,
         }))
+    }
+
+    /// When the origin was asked.
+    pub fn began(&self) -> u64 {
+        self.0.borrow().began
+    }
+
+    /// Milliseconds from the origin's being asked until it was heard last.
+    pub fn heard_after(&self) -> u64 {
+        let watched = self.0.borrow();
+        watched.heard_at.saturating_sub(watched.began)
     }
 
     /// The caller, once: `None` where it was answered or has gone.

@@ -3,13 +3,22 @@
 //! Invariant: the claim is stored before the origin is asked; the caller sees the end of an answer only after it
 //! is stored.
 
-use std::time::Duration;
+use std::{
+    cell::{Cell, RefCell},
+    time::Duration,
+};
 
 use futures_channel::oneshot;
 use futures_util::future::{Either, select};
 use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
-    answer::{head::ReplyHead, refusal::Refusal, word::StatusWord},
+    answer::{
+        head::ReplyHead,
+        log::{failure_line, late_line},
+        note::AnswerNote,
+        refusal::Refusal,
+        word::StatusWord,
+    },
     decide::{
         accepted,
         outcome::{
@@ -56,6 +65,20 @@ const GRACE: Duration = Duration::from_millis(20);
 /// Content announced as no larger than this is answered in one piece, in bytes.
 const SMALL: u64 = 65_536;
 
+/// The longest that the answer of an execution is listened for after it was given up, in seconds; not longer than its lease.
+const LATE: u32 = 60;
+
+/// What was heard of the origin.
+#[derive(Default)]
+pub struct OriginHeard {
+    /// When it was asked.
+    began: Cell<u64>,
+    /// Its status, and the milliseconds until its head.
+    head: Cell<Option<(u16, u64)>>,
+    /// What the platform says, where the fetch failed.
+    message: RefCell<Option<String>>,
+}
+
 /// One execution.
 pub struct Effect {
     pub gate: std::rc::Rc<Gate>,
@@ -71,6 +94,9 @@ pub struct Effect {
     pub abort: AbortController,
     /// Nobody waits for it: an accepted request, which may be tried again.
     pub accepted: bool,
+    /// Whether the front wants a note with the answer.
+    pub wants_note: bool,
+    pub heard: OriginHeard,
 }
 
 /// What the origin sees that is not in the request: the scoped key, and the content in full.
@@ -96,26 +122,33 @@ impl Effect {
         let (sender, answer) = oneshot::channel();
         wasm_bindgen_futures::spawn_local(async move {
             let deadlines = Deadlines::new(sender, self.attempt.terms.lease, self.attempt.terms.patience);
-            self.run_effect(&deadlines).await;
+            let unheard = self.run_effect(&deadlines).await;
             end_execution(&self.live, self.claim.generation);
+            self.listen_late(unheard).await;
         });
         answer
     }
 
     /// Runs the execution to its end, with nobody to answer.
     pub async fn run_alone(self) {
-        self.run_effect(&Deadlines::without_caller(self.attempt.terms.lease)).await;
+        let unheard = self.run_effect(&Deadlines::without_caller(self.attempt.terms.lease)).await;
         end_execution(&self.live, self.claim.generation);
+        // The alarm does not wait for it: it may have to ring for the next try.
+        wasm_bindgen_futures::spawn_local(async move { self.listen_late(unheard).await });
     }
 
-    async fn run_effect(&self, deadlines: &Deadlines) {
+    /// Runs it and settles it. Gives the origin's promise where the lease ran out before its answer began.
+    async fn run_effect(&self, deadlines: &Deadlines) -> Option<Promise> {
         let Some(origin) = &self.gate.origin else {
-            return self.settle_unanswered(deadlines);
+            self.settle_unanswered(deadlines);
+            return None;
         };
-        let asked = match origin.fetch(&self.request, self.init.clone()) {
-            Ok(promise) => self.await_origin(promise, deadlines).await,
-            Err(_) => return self.answer_instead(outcome_of_unsent(), &ReplyHead::without_lines(0), deadlines),
+        self.heard.began.set(deadlines.began());
+        let Ok(promise) = origin.fetch(&self.request, self.init.clone()) else {
+            self.answer_instead(outcome_of_unsent(), &ReplyHead::without_lines(0), deadlines);
+            return None;
         };
+        let asked = self.await_origin(promise.clone(), deadlines).await;
         fault::at("after", &self.request);
         match asked {
             Heard::Answer(value) => self.receive_answer(&value.unchecked_into(), deadlines).await,
@@ -124,14 +157,54 @@ impl Effect {
             }
             Heard::Failed(_) => self.settle_unanswered(deadlines),
             Heard::Silence => {
-                self.abort.abort();
                 self.settle_unanswered(deadlines);
+                return Some(promise);
             }
         }
+        None
+    }
+
+    /// Listens on for the answer of an execution that was given up, for a while and until another begins: what the origin
+    /// did may be all that a person can learn of the key's fate. Nothing but a line comes of it.
+    async fn listen_late(&self, unheard: Option<Promise>) {
+        let Some(promise) = unheard else {
+            return;
+        };
+        self.live.set_late(&self.abort);
+        let timer = Delay::from(Duration::from_secs(u64::from(self.attempt.terms.lease.min(LATE))));
+        if let Either::Left((Ok(answer), _)) = select(Promised::new(&promise), timer).await {
+            self.log_late(answer.unchecked_into::<Response>().status());
+        }
+        self.abort.abort();
+    }
+
+    fn log_late(&self, status: u16) {
+        let (claim, began) = (&self.claim, self.heard.began.get());
+        let key = &self.attempt.scoped_key;
+        log_error(&late_line(key, &claim.claimant.route, claim.generation, status, began, now_millis()));
+    }
+
+    /// A failure of the storage's that is no answer's to tell.
+    fn log_failed_store(&self, failure: &Failure) {
+        log_error(&failure_line("store", now_millis(), Some(&self.attempt.scoped_key), &failure.message()));
+    }
+
+    /// Answers the caller, with a note where the front wants one.
+    fn answer_caller(&self, caller: oneshot::Sender<Answer>, answer: Answer, code: Option<&str>) -> Result<(), Answer> {
+        if self.wants_note
+            && let Ok(response) = &answer
+        {
+            let head = self.heard.head.get();
+            let (origin_status, origin_ms) = (head.map(|(status, _)| status), head.map(|(_, ms)| ms));
+            let note = AnswerNote { code: code.map(str::to_owned), origin_status, origin_ms };
+            head::set_note(&response.headers(), &note.to_string());
+        }
+        caller.send(answer)
     }
 
     async fn receive_answer(&self, response: &Response, deadlines: &Deadlines) {
         let status = response.status();
+        self.heard.head.set(Some((status, deadlines.heard_after())));
         let fields = Fields::new(head::pairs(&response.headers()));
         let head = ReplyHead::keep(status, &fields);
         let (word, then) = match outcome_of_status(Some(status), &self.attempt.terms) {
@@ -173,7 +246,7 @@ impl Effect {
             let came = match select(next, grace.as_mut()).await {
                 Either::Left((came, _)) => came,
                 Either::Right(((), next)) => {
-                    let mut out = begin_stream(&head, word, announced, deadlines);
+                    let mut out = self.begin_stream(&head, word, announced, deadlines);
                     for piece in content.take_unsent() {
                         out.write(&piece);
                     }
@@ -266,7 +339,7 @@ impl Effect {
         };
         let expires = self.settle_claim(then, head, without_content(head), false);
         if let Some(caller) = deadlines.take_caller() {
-            let _ = caller.send(self.refuse(&refusal, expires));
+            let _ = self.answer_caller(caller, self.refuse(&refusal, expires), Some(refusal.code()));
         }
     }
 
@@ -276,7 +349,12 @@ impl Effect {
 
     /// Waits for the origin. A caller that has waited long enough is told that the request runs.
     async fn await_origin(&self, promise: Promise, deadlines: &Deadlines) -> Heard {
-        deadlines.await_origin(promise, || self.refuse(&Refusal::InProgress { retry_after: 1 }, None)).await
+        let heard =
+            deadlines.await_origin(promise, || self.refuse(&Refusal::InProgress { retry_after: 1 }, None)).await;
+        if let Heard::Failed(failure) = &heard {
+            self.heard.message.replace(Some(failure.message()));
+        }
+        heard
     }
 
     /// The whole answer is there.
@@ -292,7 +370,7 @@ impl Effect {
         let expires = self.settle_claim(then, head, reply, true);
         if let Some(caller) = deadlines.take_caller() {
             let body = content.map_or(JsValue::NULL, |content| content.in_one_piece().into());
-            let _ = caller.send(message::kept_response(head, word, expires, &body));
+            let _ = self.answer_caller(caller, message::kept_response(head, word, expires, &body), None);
         }
     }
 
@@ -320,7 +398,13 @@ impl Effect {
         (kept, content): ReplyToStore,
         whole: bool,
     ) -> Option<u64> {
-        let row = self.store.load().ok()?;
+        let row = match self.store.load() {
+            Ok(row) => row,
+            Err(failure) => {
+                self.log_failed_store(&failure);
+                return None;
+            }
+        };
         let found = row.record();
         let now = now_millis();
         let settlement = if self.accepted {
@@ -334,21 +418,62 @@ impl Effect {
             settle_attempt(&found, &self.claim, then, kept, now)
         };
         match settlement {
-            Settlement::Late => None,
+            Settlement::Late => {
+                if head.status > 0 {
+                    self.log_late(head.status);
+                }
+                None
+            }
             Settlement::Release => {
-                let _ = self.store.clear();
+                if let Err(failure) = self.store.clear() {
+                    self.log_failed_store(&failure);
+                }
                 None
             }
             Settlement::Store(record) => {
                 let content = content.filter(|_| matches!(record, Record::Completed { .. }));
-                self.store.save(&record, content.as_ref(), &row).ok()?;
-                if let Some(line) = line_of_fate(&record, &self.attempt.scoped_key, now) {
+                if let Err(failure) = self.store.save(&record, content.as_ref(), &row) {
+                    self.log_failed_store(&failure);
+                    return None;
+                }
+                let message = self.heard.message.take();
+                if let Some(line) = line_of_fate(&record, &self.attempt.scoped_key, message.as_deref(), now) {
                     log_error(&line);
                 }
-                if self.accepted {
-                    let _ = self.store.after_delivery_change(&record, now);
+                if self.accepted
+                    && let Err(failure) = self.store.after_delivery_change(&record, message.as_deref(), now)
+                {
+                    self.log_failed_store(&failure);
                 }
                 Some(record.expires())
+            }
+        }
+    }
+}
+
+impl Effect {
+    /// Sends the head, with a pipe for the content; nothing where the caller has gone.
+    fn begin_stream(
+        &self,
+        head: &ReplyHead,
+        word: StatusWord,
+        length: Option<u64>,
+        deadlines: &Deadlines,
+    ) -> CallerStream {
+        let Some(caller) = deadlines.take_caller() else {
+            return CallerStream::to_nobody();
+        };
+        match Pipe::new(length) {
+            Ok(pipe) => {
+                let answer = message::kept_response(head, word, None, &pipe.readable);
+                match self.answer_caller(caller, answer, None) {
+                    Ok(()) => CallerStream::to_caller(pipe.writer),
+                    Err(_) => CallerStream::to_nobody(),
+                }
+            }
+            Err(failure) => {
+                let _ = caller.send(Err(failure));
+                CallerStream::to_nobody()
             }
         }
     }
@@ -360,21 +485,4 @@ type ReplyToStore = (KeptReply, Option<Uint8Array>);
 /// Of an answer whose content is not here.
 fn without_content(head: &ReplyHead) -> ReplyToStore {
     (KeptReply::Tombstone { status: head.status }, None)
-}
-
-/// Sends the head, with a pipe for the content; nothing where the caller has gone.
-fn begin_stream(head: &ReplyHead, word: StatusWord, length: Option<u64>, deadlines: &Deadlines) -> CallerStream {
-    let Some(caller) = deadlines.take_caller() else {
-        return CallerStream::to_nobody();
-    };
-    match Pipe::new(length) {
-        Ok(pipe) => match caller.send(message::kept_response(head, word, None, &pipe.readable)) {
-            Ok(()) => CallerStream::to_caller(pipe.writer),
-            Err(_) => CallerStream::to_nobody(),
-        },
-        Err(failure) => {
-            let _ = caller.send(Err(failure));
-            CallerStream::to_nobody()
-        }
-    }
 }

@@ -2,12 +2,23 @@
 
 use oncekey::stored::record::Owner;
 use wasm_bindgen::{JsCast, JsValue};
+use web_sys::AbortController;
 
 use crate::platform::bindings::Live;
 
 /// What the object's memory knows.
 pub fn owner_of(live: &Live) -> Owner {
     Owner { running: Some(live.running()).filter(|generation| *generation != 0), latest: live.latest() }
+}
+
+/// Ends the request of an execution that was given up and is still listened to: another is to begin, and at most one
+/// request of a key is under way.
+pub fn end_late(live: &Live) {
+    let late = live.late();
+    if let Some(abort) = late.dyn_ref::<AbortController>() {
+        abort.abort();
+        live.set_late(&JsValue::UNDEFINED);
+    }
 }
 
 /// The execution is over: those who wait for it decide anew.

@@ -208,9 +208,9 @@ impl Store {
     }
 
     /// What an accepted request calls for after its record was saved: a line in the log where a person has to look at it,
-    /// the alarm, and no request once it has been answered.
-    pub fn after_delivery_change(&self, record: &Record, now: u64) -> Result<(), Failure> {
-        if let Some(line) = accepted::line_of_end(record, now) {
+    /// the alarm, and no request once it has been answered. `message`: what the platform said, where its fetch failed.
+    pub fn after_delivery_change(&self, record: &Record, message: Option<&str>, now: u64) -> Result<(), Failure> {
+        if let Some(line) = accepted::line_of_end(record, message, now) {
             log_error(&line);
         }
         self.wake_at(accepted::next_alarm(record, now))?;

@@ -54,6 +54,11 @@ extern "C" {
     pub fn latest(this: &Live) -> u32;
     #[wasm_bindgen(method, setter)]
     pub fn set_latest(this: &Live, generation: u32);
+    /// Ends the request of an execution that was given up and is still listened to, `undefined` where there is none.
+    #[wasm_bindgen(method, getter)]
+    pub fn late(this: &Live) -> JsValue;
+    #[wasm_bindgen(method, setter)]
+    pub fn set_late(this: &Live, abort: &JsValue);
     /// The row as it was last written while a claim stands, `undefined` where it must be read.
     #[wasm_bindgen(method, getter)]
     pub fn row(this: &Live) -> JsValue;
@@ -81,6 +86,11 @@ extern "C" {
     pub type RateLimit;
     #[wasm_bindgen(method, catch)]
     fn limit(this: &RateLimit, of: &JsValue) -> Result<Promise, JsValue>;
+
+    /// A dataset of measurements.
+    pub type Dataset;
+    #[wasm_bindgen(method, catch, js_name = writeDataPoint)]
+    fn write_data_point(this: &Dataset, point: &JsValue) -> Result<(), JsValue>;
 
     /// Sends a request to whatever its URL names.
     #[wasm_bindgen(catch, js_name = fetch)]
@@ -123,6 +133,20 @@ pub async fn count_within(limit: &RateLimit, key: &str) -> Result<bool, Failure>
     js_sys::Reflect::set(&of, &JsValue::from_str("key"), &JsValue::from_str(key))?;
     let outcome: JsValue = await_promise(limit.limit(&of)?).await?;
     Ok(js_sys::Reflect::get(&outcome, &JsValue::from_str("success"))?.is_truthy())
+}
+
+/// Whether anything is bound under that name.
+pub fn is_bound(env: &Env, name: &str) -> bool {
+    js_sys::Reflect::get(env, &JsValue::from_str(name)).is_ok_and(|value| !value.is_undefined() && !value.is_null())
+}
+
+impl Dataset {
+    /// Writes a point, as JSON. One that cannot be written is lost: no request fails for it.
+    pub fn write(&self, point: &str) {
+        if let Ok(point) = JSON::parse(point) {
+            let _ = self.write_data_point(&point);
+        }
+    }
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

@@ -2,7 +2,7 @@
 
 use js_sys::{JSON, JsString};
 use oncekey::{
-    answer::word::StatusWord,
+    answer::{timing::TIMING, word::StatusWord},
     http::{
         fields::{EXPOSED, Fields},
         lines::HeaderLines,
@@ -36,6 +36,8 @@ extern "C" {
 extern "C" {
     #[wasm_bindgen(thread_local_v2, static_string)]
     static ERRAND: JsString = "oncekey-errand";
+    #[wasm_bindgen(thread_local_v2, static_string)]
+    static NOTE: JsString = "oncekey-note";
     #[wasm_bindgen(thread_local_v2, static_string)]
     static STATUS: JsString = "idempotency-status";
     #[wasm_bindgen(thread_local_v2, static_string)]
@@ -98,6 +100,30 @@ pub fn coding(response: &Response) -> Option<String> {
 /// The gate's word on an answer.
 pub fn word(response: &Response) -> Option<String> {
     STATUS.with(|status| response.headers().unchecked_ref::<Lists>().get_line(status))
+}
+
+/// The note that an object's answer carries for the front.
+pub fn note(response: &Response) -> Option<String> {
+    NOTE.with(|note| response.headers().unchecked_ref::<Lists>().get_line(note))
+}
+
+/// Puts a note into the head of an answer of the gate's own making.
+pub fn set_note(headers: &Headers, text: &str) {
+    NOTE.with(|note| headers.unchecked_ref::<Lists>().set_line(note, text));
+}
+
+/// Takes the note out.
+pub fn remove_note(headers: &Headers) {
+    NOTE.with(|note| headers.unchecked_ref::<Lists>().delete_line(note));
+}
+
+/// Says how long what took, beside what the origin said of itself, and lets those read it who may read the rest.
+pub fn add_timing(headers: &Headers, timing: &str) -> Result<(), Failure> {
+    headers.append(TIMING, timing)?;
+    if ALLOW_ORIGIN.with(|name| headers.unchecked_ref::<Lists>().has_line(name)) {
+        headers.append("access-control-expose-headers", "Server-Timing")?;
+    }
+    Ok(())
 }
 
 /// The errand that a request's head carries.

@@ -78,6 +78,17 @@ pub fn with_open_head(response: &Response) -> Result<Response, Failure> {
     Ok(respond_with(&body, response.status(), &response.headers(), true)?)
 }
 
+/// An answer of an object's with a head that can be changed. The platform does not undo a coding of
+/// content that it sends on under the same label, and what it cannot undo it leaves alone.
+pub fn with_own_head(response: &Response) -> Result<Response, Failure> {
+    let body = if has_no_content(response.status()) {
+        JsValue::NULL
+    } else {
+        response.body().map_or(JsValue::NULL, JsValue::from)
+    };
+    Ok(respond_with(&body, response.status(), &response.headers(), false)?)
+}
+
 /// An answer without its coding, which the platform undoes where it reads the content. As it came where the content
 /// is not so coded, or is more than `limit` bytes without the coding: a label proves nothing before the content's end.
 pub async fn without_coding(response: Response, limit: u64) -> Result<Response, Failure> {

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::{
-    answer::word::StatusWord,
+    answer::{cause::known_words, note::AnswerNote, word::StatusWord},
     http::date::{Millis, rfc3339},
     json::write::to_json,
     key::scoped::ScopedKey,
@@ -26,7 +26,7 @@ const SHORT: usize = 8;
 /// # Ok::<(), oncekey::key::scoped::InvalidScopedKey>(())
 /// ```
 pub fn log_line(what: &str, now: Millis, key: Option<&ScopedKey>, status: Option<u16>) -> String {
-    line(what, now, key, status, None)
+    fate_line(what, now, key, status, None)
 }
 
 /// What is wrong with the gate itself, in the words of its refusal.
@@ -39,11 +39,54 @@ pub fn log_line(what: &str, now: Millis, key: Option<&ScopedKey>, status: Option
 /// assert_eq!(line, format!(r#"{head},"detail":"/log: expected a number"}}"#));
 /// ```
 pub fn fault_line(what: &str, now: Millis, detail: &str) -> String {
-    line(what, now, None, None, Some(detail))
+    to_json(&LogLine { detail: Some(detail), ..LogLine::of(what, now, None) })
 }
 
-fn line(what: &str, now: Millis, key: Option<&ScopedKey>, status: Option<u16>, detail: Option<&str>) -> String {
-    to_json(&LogLine { oncekey: what, time: rfc3339(now), key: key.map(ScopedKey::as_str), status, detail })
+/// What the platform failed at, with what it says of that itself, as far as it may [be said](known_words).
+///
+/// ```
+/// use oncekey::answer::log::failure_line;
+///
+/// let line = failure_line("store", 0, None, "Network connection lost.");
+/// let head = r#"{"oncekey":"store","time":"1970-01-01T00:00:00Z""#;
+/// assert_eq!(line, format!(r#"{head},"cause":"Network connection lost."}}"#));
+/// ```
+pub fn failure_line(what: &str, now: Millis, key: Option<&ScopedKey>, message: &str) -> String {
+    fate_line(what, now, key, None, Some(message))
+}
+
+/// The same of a key's fate. `message`: what the platform says, where it failed.
+pub(crate) fn fate_line(
+    what: &str,
+    now: Millis,
+    key: Option<&ScopedKey>,
+    status: Option<u16>,
+    message: Option<&str>,
+) -> String {
+    let cause = message.map(known_words).filter(|cause| !cause.is_empty());
+    to_json(&LogLine { status, cause: cause.as_deref(), ..LogLine::of(what, now, key) })
+}
+
+/// An answer of the origin's that came after its claim was given up: what it says of the effect changes nothing any more,
+/// but a person who looks for the key's fate has it here. `began`: when the origin was asked.
+///
+/// ```
+/// use oncekey::answer::log::late_line;
+///
+/// let key = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse()?;
+/// let line = late_line(&key, "/*", 2, 201, 400, 1_000);
+/// let head = r#"{"oncekey":"late","time":"1970-01-01T00:00:01Z","key":"37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY""#;
+/// assert_eq!(line, format!(r#"{head},"route":"/*","generation":2,"status":201,"ms":600}}"#));
+/// # Ok::<(), oncekey::key::scoped::InvalidScopedKey>(())
+/// ```
+pub fn late_line(key: &ScopedKey, route: &str, generation: u32, status: u16, began: Millis, now: Millis) -> String {
+    to_json(&LogLine {
+        route: Some(route),
+        generation: Some(generation),
+        status: Some(status),
+        ms: Some(now.saturating_sub(began)),
+        ..LogLine::of("late", now, Some(key))
+    })
 }
 
 /// An attempt with a key that was answered.
@@ -57,57 +100,62 @@ pub struct AnsweredAttempt<'a> {
     pub word: &'a str,
     /// The answer's status.
     pub status: u16,
-    /// Its scoped key.
-    pub key: &'a ScopedKey,
+    /// What is known beside the answer.
+    pub note: &'a AnswerNote,
+    /// Its scoped key, where it came so far.
+    pub key: Option<&'a ScopedKey>,
     /// Whether something identifies its caller.
     pub is_identified: bool,
+    /// Milliseconds from its coming to its answer's head.
+    pub ms: u64,
     /// Bytes of its content.
-    pub bytes: usize,
+    pub bytes: u64,
+    /// The gate's version.
+    pub version: &'a str,
 }
 
-/// The line of an attempt that began then. `version`: the gate's.
+/// The line of an attempt that was answered.
 ///
 /// ```
-/// use oncekey::answer::log::{AnsweredAttempt, attempt_line};
+/// use oncekey::answer::{log::{AnsweredAttempt, attempt_line}, note::AnswerNote};
 ///
 /// let key = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY".parse()?;
-/// let (route, method, word) = ("/*", "POST", "mismatch");
-/// let attempt = AnsweredAttempt { route, method, word, status: 422, key: &key, is_identified: true, bytes: 2 };
+/// let note = AnswerNote::of_code("idempotency_key_reused");
+/// let attempt = AnsweredAttempt {
+///     route: "/*", method: "POST", word: "mismatch", status: 422, note: &note, key: Some(&key), is_identified: true,
+///     ms: 7, bytes: 2, version: "0.1.0",
+/// };
 /// let expect = concat!(
 ///     r#"{"oncekey":"attempt","time":"1970-01-01T00:00:01Z","route":"/*","method":"POST","word":"mismatch","#,
 ///     r#""code":"idempotency_key_reused","status":422,"key":"37vN-3Ph","caller":"identified","ms":7,"bytes":2,"#,
 ///     r#""version":"0.1.0"}"#,
 /// );
-/// assert_eq!(attempt_line(&attempt, 993, 1_000, "0.1.0"), expect);
+/// assert_eq!(attempt_line(&attempt, 1_000), expect);
 /// # Ok::<(), oncekey::key::scoped::InvalidScopedKey>(())
 /// ```
-pub fn attempt_line(attempt: &AnsweredAttempt<'_>, began: Millis, now: Millis, version: &str) -> String {
-    let AnsweredAttempt { route, method, word, status, key, is_identified, bytes } = *attempt;
-    let key = key.as_str();
+pub fn attempt_line(attempt: &AnsweredAttempt<'_>, now: Millis) -> String {
+    let AnsweredAttempt { route, method, word, status, note, key, is_identified, ms, bytes, version } = *attempt;
+    let is_whole = word == StatusWord::Unknown.as_str();
+    let shown = |key: &'_ ScopedKey| -> String {
+        let key = key.as_str();
+        if is_whole { key } else { key.get(..SHORT).unwrap_or(key) }.to_owned()
+    };
     to_json(&AttemptLine {
         oncekey: "attempt",
         time: rfc3339(now),
         route,
         method,
         word,
-        code: code_of(word, status),
+        code: note.code.as_deref(),
         status,
-        key: if word == StatusWord::Unknown.as_str() { key } else { key.get(..SHORT).unwrap_or(key) },
+        origin_status: note.origin_status,
+        key: key.map(shown),
         caller: if is_identified { "identified" } else { "anonymous" },
-        ms: now.saturating_sub(began),
+        ms,
+        origin_ms: note.origin_ms,
         bytes,
         version,
     })
-}
-
-/// The refusal that an object's answer can only be.
-fn code_of(word: &str, status: u16) -> Option<&'static str> {
-    match (word, status) {
-        ("in-progress", 409) => Some("request_in_progress"),
-        ("mismatch", 422) => Some("idempotency_key_reused"),
-        ("expired", 409) => Some("key_expired"),
-        _ => None,
-    }
 }
 
 /// Whether an attempt gets a line. `share`: millionths; `jitter`: a fraction of 2^32.
@@ -130,9 +178,33 @@ struct LogLine<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    route: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    generation: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cause: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<&'a str>,
+}
+
+impl<'a> LogLine<'a> {
+    fn of(what: &'a str, now: Millis, key: Option<&'a ScopedKey>) -> Self {
+        Self {
+            oncekey: what,
+            time: rfc3339(now),
+            key: key.map(ScopedKey::as_str),
+            route: None,
+            generation: None,
+            status: None,
+            ms: None,
+            cause: None,
+            detail: None,
+        }
+    }
 }
 
 #[derive(Serialize)]
@@ -143,11 +215,16 @@ struct AttemptLine<'a> {
     method: &'a str,
     word: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    code: Option<&'static str>,
+    code: Option<&'a str>,
     status: u16,
-    key: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_status: Option<u16>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
     caller: &'static str,
     ms: u64,
-    bytes: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin_ms: Option<u64>,
+    bytes: u64,
     version: &'a str,
 }

@@ -44,7 +44,7 @@
 use crate::{
     answer::{
         class::{StatusClass, classify, declines_delivery, refuses_gate},
-        log::log_line,
+        log::fate_line,
         refusal::Refusal,
     },
     decide::{
@@ -266,14 +266,16 @@ pub fn next_alarm(record: &Record, now: Millis) -> Millis {
     }
 }
 
-/// The line of the operator's log for what was stored, where a person has to look at it.
-pub fn line_of_end(record: &Record, now: Millis) -> Option<String> {
+/// The line of the operator's log for what was stored, where a person has to look at it. `message`: what the platform said,
+/// where its fetch failed.
+pub fn line_of_end(record: &Record, message: Option<&str>, now: Millis) -> Option<String> {
     let Record::Accepted(Delivery { attempt, stage, .. }) = record else {
         return None;
     };
+    let line = |what, status| Some(fate_line(what, now, Some(&attempt.scoped_key), status, message));
     match stage {
-        DeliveryStage::Dead { status, .. } => Some(log_line("dead", now, Some(&attempt.scoped_key), *status)),
-        DeliveryStage::Unknown { status, .. } => Some(log_line("unknown", now, Some(&attempt.scoped_key), *status)),
+        DeliveryStage::Dead { status, .. } => line("dead", *status),
+        DeliveryStage::Unknown { status, .. } => line("unknown", *status),
         DeliveryStage::Waiting { .. } | DeliveryStage::Running | DeliveryStage::Asking { .. } => None,
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     answer::{
         class::{StatusClass, classify},
         head::ReplyHead,
-        log::log_line,
+        log::fate_line,
         refusal::Refusal,
         word::StatusWord,
     },
@@ -124,9 +124,10 @@ fn outcome_without_answer(status: Option<u16>, terms: &Terms) -> EffectOutcome {
 }
 
 /// The line of the operator's log for what was stored of a request that somebody waited for, where its fate is unknown.
-pub fn line_of_fate(record: &Record, key: &ScopedKey, now: Millis) -> Option<String> {
+/// `message`: what the platform said, where its fetch failed.
+pub fn line_of_fate(record: &Record, key: &ScopedKey, message: Option<&str>, now: Millis) -> Option<String> {
     match record {
-        Record::Unknown { status, .. } => Some(log_line("unknown", now, Some(key), *status)),
+        Record::Unknown { status, .. } => Some(fate_line("unknown", now, Some(key), *status, message)),
         Record::Claimed(_) | Record::Completed { .. } | Record::Accepted(_) => None,
     }
 }

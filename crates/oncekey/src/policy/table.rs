@@ -134,6 +134,14 @@ const POLICY: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "server_timing",
+        kind: ValueKind::Flag,
+        preset: Some(Preset::Flag(false)),
+        about: "whether answers to requests with a key say in `Server-Timing` what the gate did and how long it and the \
+                origin took",
+        ..ROW
+    },
+    MemberRow {
         name: "limits",
         kind: ValueKind::Object(ObjectShape::Limits),
         preset: Some(Preset::Object),

@@ -40,6 +40,7 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         cors: read_texts(policy.at("cors")),
         origin_key: OriginKey::of_word(policy.at("origin_key").text()),
         log: read_share(policy.at("log")),
+        server_timing: policy.at("server_timing").is_true(),
         limits: Limits {
             anonymous: policy.at("limits").member("anonymous").map(read_limit),
             identified: policy.at("limits").member("identified").map(read_limit),
@@ -64,6 +65,7 @@ pub(super) fn show_policy_member(policy: &Policy, name: &str) -> Option<PolicyVa
         "cors" => show_texts(&policy.cors),
         "origin_key" => policy.origin_key.word().into(),
         "log" => show_share(policy.log),
+        "server_timing" => PolicyValue::Flag(policy.server_timing),
         "seal" => PolicyValue::Flag(policy.seal),
         "routes" => PolicyValue::List(policy.routes.iter().map(show_route).collect()),
         _ => return None,

@@ -55,6 +55,8 @@ pub struct Policy {
     pub origin_key: OriginKey,
     /// Millionths of the ordinary attempts with a key that get a line in the log.
     pub log: u32,
+    /// Whether answers to requests with a key say how long what took.
+    pub server_timing: bool,
     /// How many new keys a caller may have.
     pub limits: Limits,
     /// Whether heads and contents are stored encrypted.

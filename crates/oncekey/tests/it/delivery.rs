@@ -422,7 +422,7 @@ fn only_what_was_accepted_is_delivered_again() {
 
 #[test]
 fn the_operator_is_told_of_an_end_without_an_answer() {
-    let line = |stage| line_of_end(&Record::Accepted(delivery(stage, "hold")), 0);
+    let line = |stage| line_of_end(&Record::Accepted(delivery(stage, "hold")), None, 0);
     for (_, stage) in ended(NOW + 1) {
         let what = if matches!(stage, DeliveryStage::Dead { .. }) { "dead" } else { "unknown" };
         let time = "1970-01-01T00:00:00Z";

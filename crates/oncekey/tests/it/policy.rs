@@ -67,6 +67,7 @@ fn the_published_default() {
         "anonymous": "uuid",
         "origin_key": "scoped",
         "log": 0,
+        "server_timing": false,
         "seal": false,
         "routes": [{
             "path": "/*",

@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: the gate beside a bare proxy and a JavaScript twin, in one workerd, round by round.
 
+mod cost;
 mod load;
 mod page;
 
@@ -87,7 +88,7 @@ pub const USAGE: Usage = Usage {
         Flag { name: "--against", value: "REV", does: "measures the gate of another commit in the same rounds" },
     ],
     words: "[CELL ...]",
-    more: "CELL is one of keyless, first, replay, conflict, page; all without one.",
+    more: "CELL is one of keyless, first, replay, conflict, page; all of them without one.\ncost alone counts what each kind of request costs on the platform.",
 };
 
 /// What `bench` is told.
@@ -99,12 +100,15 @@ pub struct Options {
     /// The commit beside which the gate is measured.
     against: Option<String>,
     only: Vec<String>,
+    /// What requests cost is counted, and nothing is measured.
+    cost: bool,
 }
 
 impl Options {
     /// Reads what was told.
     pub fn read(told: &Told) -> Result<Self> {
-        let mut options = Self { rounds: 7, requests: 1_500, disk: true, many: true, against: None, only: Vec::new() };
+        let mut options =
+            Self { rounds: 7, requests: 1_500, disk: true, many: true, against: None, only: Vec::new(), cost: false };
         for (flag, value) in &told.flags {
             match *flag {
                 "--rounds" => options.rounds = args::number(flag, value, 1, 1_000)? as usize,
@@ -114,11 +118,14 @@ impl Options {
             }
         }
         for cell in &told.words {
-            if cell != page::CELL && CELLS.iter().all(|known| known.name() != cell) {
-                return Err(misuse(format!("bench has no cell {cell}; {}", USAGE.more)));
+            match cell.as_str() {
+                cost::CELL => options.cost = true,
+                named if named == page::CELL || CELLS.iter().any(|known| known.name() == named) => {
+                    options.only.push(cell.clone());
+                }
+                _ => return Err(misuse(format!("bench has no cell {cell}; {}", USAGE.more))),
             }
         }
-        options.only.clone_from(&told.words);
         Ok(options)
     }
 
@@ -136,6 +143,9 @@ impl Options {
 /// Runs it all and prints the table.
 pub fn bench(options: &Options) -> Result<()> {
     package::build_all(false)?;
+    if options.cost {
+        return cost::bench();
+    }
     let (page, page_alone) = options.page();
     if page {
         page::bench(options.rounds)?;
