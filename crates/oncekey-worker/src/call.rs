@@ -147,7 +147,7 @@ async fn understood(response: Response) -> Result<Response, CallFailure> {
 }
 
 /// The content as a text; the response can still be sent on.
-async fn content_of(response: &Response) -> Result<String, Failure> {
+pub async fn content_of(response: &Response) -> Result<String, Failure> {
     let text: JsString = await_promise(response.clone()?.text()?).await?;
     Ok(text.into())
 }

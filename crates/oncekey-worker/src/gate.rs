@@ -12,14 +12,14 @@ use oncekey::{
         scope::NameSecret,
         seal::{SealKey, SealMaterial},
     },
-    policy::{InvalidPolicy, LimitQuestion, Policy},
+    policy::{InvalidPolicy, LimitQuestion, OnUnknown, Policy},
 };
 use wasm_bindgen::JsValue;
 use worker::Env;
 
 use crate::{
     platform::{
-        bindings::{self, Fetcher, Namespace, RateLimit},
+        bindings::{self, Fetcher, Namespace, Queue, RateLimit},
         cipher,
         clock::now_millis,
         failure::Failure,
@@ -34,6 +34,8 @@ pub struct Gate {
     pub origin: Option<Origin>,
     /// Hides callers in the names of their keys.
     pub names: Option<NameSecret>,
+    /// Whether there is an operator, who can ask for the list of open fates.
+    pub has_operator: bool,
     /// The secrets under which something may be sealed; the first seals.
     pub seal_secrets: Vec<Vec<u8>>,
     keys: Option<Namespace>,
@@ -141,13 +143,22 @@ impl Gate {
                 return Err(Refusal::PolicyInvalid { message });
             }
         }
+        if let Some(OnUnknown::Queue(name)) = &policy.on_unknown
+            && bindings::object_binding::<Queue>(env, name, "send").is_none()
+        {
+            let message = format!("/on_unknown/queue: {name} has to be bound to a queue.");
+            return Err(Refusal::PolicyInvalid { message });
+        }
         let (seals, opens) = (secret_of(env, "ONCEKEY_SEAL")?, secret_of(env, "ONCEKEY_SEAL_OLD")?);
         if policy.seal && seals.is_none() {
             return Err(misconfigured("The policy says \"seal\": ONCEKEY_SEAL has to be a secret."));
         }
         let seal_secrets = seals.into_iter().chain(opens).map(String::into_bytes).collect();
         let names = secret_of(env, "ONCEKEY_NAMES")?.map(|secret| NameSecret::new(secret.as_bytes()));
-        Ok(Self { policy, origin, names, seal_secrets, keys, machines, env: env.clone() })
+        let mut gate =
+            Self { policy, origin, names, has_operator: false, seal_secrets, keys, machines, env: env.clone() };
+        gate.has_operator = gate.secret("ONCEKEY_ADMIN").is_some();
+        Ok(gate)
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.
@@ -163,6 +174,14 @@ impl Gate {
             bindings::log_error(&log_line("limit", now_millis(), None, None));
         }
         if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
+    }
+
+    /// Sends what a JSON text says to the queue of that binding; says whether it is bound.
+    pub async fn send_to_queue(&self, name: &str, text: &str) -> Result<bool, Failure> {
+        match bindings::object_binding(&self.env, name, "send") {
+            Some(queue) => bindings::send_to_queue(&queue, text).await.map(|()| true),
+            None => Ok(false),
+        }
     }
 
     /// The secret under which is sealed.

@@ -16,12 +16,14 @@ use oncekey::{
             EffectOutcome, RecordChange, Settlement, line_of_fate, outcome_of_broken_answer, outcome_of_status,
             outcome_of_unsent, reply_to_store, settle_attempt,
         },
+        telling::alarm_of_settled,
     },
     http::fields::Fields,
     policy::OriginKey,
     stored::{
         attempt::Attempt,
         record::{Claim, KeptReply, Record},
+        told::Listeners,
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -71,6 +73,8 @@ pub struct Effect {
     pub abort: AbortController,
     /// Nobody waits for it: an accepted request, which may be tried again.
     pub accepted: bool,
+    /// Who is told should its fate be open.
+    pub listeners: Listeners,
 }
 
 /// What the origin sees that is not in the request: the scoped key, and the content in full.
@@ -346,7 +350,10 @@ impl Effect {
                     log_error(&line);
                 }
                 if self.accepted {
-                    let _ = self.store.after_delivery_change(&record, now);
+                    let _ = self.store.after_delivery_change(&record, self.listeners, now);
+                } else if let Some(at) = alarm_of_settled(&record, self.listeners, now) {
+                    // Should it fail, the alarm of the claim finds what has to be told.
+                    let _ = self.store.wake_at(at);
                 }
                 Some(record.expires())
             }

@@ -8,11 +8,13 @@ mod attempt;
 pub mod context;
 mod deadlines;
 mod effect;
+mod index;
 mod live;
 mod look;
 mod probe;
 mod seal;
 mod store;
+mod telling;
 
 use oncekey::{
     answer::refusal::Refusal,
@@ -28,7 +30,8 @@ use crate::{
 impl Object {
     /// Does the errand that the request carries. A class that was deployed without its storage is for the front to tell.
     pub async fn fetch(&self, request: &Request) -> Result<Response, Failure> {
-        match head::errand(&request.headers()).unwrap_or_default().parse() {
+        let errand = head::errand(&request.headers()).unwrap_or_default();
+        match errand.parse() {
             Ok(Errand::Attempt(attempt)) => match self.handle_attempt(request, &attempt).await {
                 Err(failure) if !failure.is_without_sqlite() => self.refuse(request, &Refusal::StoreUnavailable, None),
                 answer => answer,
@@ -43,7 +46,10 @@ impl Object {
             Ok(Errand::Look) => message::own_response(self.look_at_key()?),
             Ok(Errand::Release) => self.release_key(),
             Ok(Errand::Deliver) => self.deliver_again(request),
-            Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
+            Err(NotUnderstood) => match errand.parse() {
+                Ok(errand) => self.serve_index(request, &errand).await,
+                Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
+            },
         }
     }
 }

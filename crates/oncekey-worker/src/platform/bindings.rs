@@ -82,6 +82,11 @@ extern "C" {
     #[wasm_bindgen(method, catch)]
     fn limit(this: &RateLimit, of: &JsValue) -> Result<Promise, JsValue>;
 
+    /// What sends to a queue.
+    pub type Queue;
+    #[wasm_bindgen(method, catch)]
+    fn send(this: &Queue, message: &JsValue, options: &JsValue) -> Result<Promise, JsValue>;
+
     /// Sends a request to whatever its URL names.
     #[wasm_bindgen(catch, js_name = fetch)]
     pub fn global_fetch(input: &JsValue, init: &JsValue) -> Result<Promise, JsValue>;
@@ -123,6 +128,12 @@ pub async fn count_within(limit: &RateLimit, key: &str) -> Result<bool, Failure>
     js_sys::Reflect::set(&of, &JsValue::from_str("key"), &JsValue::from_str(key))?;
     let outcome: JsValue = await_promise(limit.limit(&of)?).await?;
     Ok(js_sys::Reflect::get(&outcome, &JsValue::from_str("success"))?.is_truthy())
+}
+
+/// Sends what a JSON text says to a queue, as JSON.
+pub async fn send_to_queue(queue: &Queue, text: &str) -> Result<(), Failure> {
+    let options = JSON::parse("{\"contentType\":\"json\"}")?;
+    await_promise::<JsValue>(queue.send(&JSON::parse(text)?, &options)?).await.map(drop)
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

@@ -75,6 +75,25 @@ impl GateAnswer {
         Self::json(to_json(&LookJson { peek, cause: *cause, since, generation: *generation, tries: *tries, route }))
     }
 
+    /// What is told of an open fate: `{"key":…,"state":…,"since":…,"route":…,"status":…}`.
+    pub fn telling(key: &ScopedKey, look: &KeyLook) -> String {
+        let PeekJson { state, status, .. } = PeekJson::of(look.state);
+        let since = look.since.map(date::rfc3339);
+        to_json(&TellingJson { key: key.as_str(), state, since, route: &look.route, status })
+    }
+
+    /// A page of the operator's list: `{"items":[{"key":…, what a look says …}],"cursor":…,"unlisted":…}`. `items`: keys
+    /// and what is known of them, each an object of JSON already; `cursor`: where the next page begins, if there is one.
+    pub fn open_fates(items: &[(ScopedKey, String)], cursor: Option<&str>, unlisted: u32) -> Self {
+        let item = |(key, known): &(ScopedKey, String)| {
+            // The members of a look follow the key.
+            ["{\"key\":\"", key.as_str(), "\",", known.strip_prefix('{').unwrap_or("}")].concat()
+        };
+        let items: Vec<String> = items.iter().map(item).collect();
+        let items = items.iter().map(|item| RawJson(item)).collect();
+        Self::json(to_json(&OpenFatesJson { items, cursor, unlisted }))
+    }
+
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
     pub fn peek(peek: PeekState) -> Self {
         Self::json(to_json(&PeekJson::of(peek)))
@@ -171,6 +190,30 @@ struct LookJson<'a> {
     generation: u32,
     tries: u32,
     route: &'a str,
+}
+
+#[derive(Serialize)]
+struct TellingJson<'a> {
+    key: &'a str,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    route: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+}
+
+#[derive(Serialize)]
+struct OpenFatesJson<'a> {
+    items: Vec<RawJson<'a>>,
+    cursor: Option<&'a str>,
+    #[serde(skip_serializing_if = "is_zero")]
+    unlisted: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[derive(Serialize)]

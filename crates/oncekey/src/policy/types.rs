@@ -55,6 +55,8 @@ pub struct Policy {
     pub origin_key: OriginKey,
     /// Millionths of the ordinary attempts with a key that get a line in the log.
     pub log: u32,
+    /// Who is told of each unknown fate and dead delivery.
+    pub on_unknown: Option<OnUnknown>,
     /// How many new keys a caller may have.
     pub limits: Limits,
     /// Whether heads and contents are stored encrypted.
@@ -65,6 +67,15 @@ pub struct Policy {
     pub queues: Vec<Queue>,
     /// By name.
     pub machines: Vec<Machine>,
+}
+
+/// Who is told of unknown fates and dead deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnUnknown {
+    /// The queue that the binding of this name is bound to.
+    Queue(String),
+    /// This path at the origin.
+    Post(String),
 }
 
 /// How many new keys a caller may have: what counts them, where something does.

@@ -40,5 +40,6 @@ mod retry;
 mod same;
 mod seal;
 mod select;
+mod telling;
 mod unreadable;
 mod world;
