@@ -14,6 +14,7 @@ use oncekey::{
     },
     policy::{InvalidPolicy, LimitQuestion, OnUnknown, Policy},
 };
+use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use worker::Env;
 
@@ -176,11 +177,11 @@ impl Gate {
         if counted == Some(false) { Err(Refusal::TooManyKeys { retry_after: limit.period }) } else { Ok(()) }
     }
 
-    /// Sends what a JSON text says to the queue of that binding; says whether it is bound.
-    pub async fn send_to_queue(&self, name: &str, text: &str) -> Result<bool, Failure> {
-        match bindings::object_binding(&self.env, name, "send") {
-            Some(queue) => bindings::send_to_queue(&queue, text).await.map(|()| true),
-            None => Ok(false),
+    /// Sends what a JSON text says to the queue of that binding.
+    pub fn send_to_queue(&self, name: &str, text: &JsValue) -> Result<Promise, Failure> {
+        match bindings::object_binding::<Queue>(&self.env, name, "send") {
+            Some(queue) => Ok(bindings::send_to_queue(&queue, text)?),
+            None => Err(JsValue::from_str("no queue is bound").into()),
         }
     }
 

@@ -18,7 +18,6 @@ use crate::{
     decide::telling::OpenFate,
     errand::NotUnderstood,
     http::date::Millis,
-    json::select::{Selected, list_elements, select, string_value},
     key::scoped::ScopedKey,
 };
 
@@ -26,10 +25,7 @@ use crate::{
 pub const MOST_ROWS: u32 = 20_000;
 
 /// Rows of one page of the list. Each is a call to the object of its key.
-pub const PAGE: u32 = 25;
-
-/// Hours of which one page may look at the shards.
-pub const HOURS: u32 = 12;
+pub const PAGE: usize = 25;
 
 /// The name of the object that lists the hours.
 pub const ROOT: &str = "index";
@@ -45,31 +41,27 @@ pub fn shard_name(hour: &str) -> String {
     [ROOT, "/", hour].concat()
 }
 
-/// The hour of a row's name.
+/// The hour of a row's name, or the hour itself: either says where a page begins.
 ///
 /// ```
-/// use oncekey::index::hour_of_row;
+/// use oncekey::index::hour_of_cursor;
 ///
 /// let name = "1767225600000-37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
-/// assert_eq!(hour_of_row(name).as_deref(), Some("490896"));
-/// assert_eq!(hour_of_row("1767225600000"), None);
+/// assert_eq!(hour_of_cursor(name).as_deref(), Some("490896"));
+/// assert_eq!(hour_of_cursor("490896").as_deref(), Some("490896"));
+/// assert_eq!(hour_of_cursor("1767225600000-"), None);
 /// ```
-pub fn hour_of_row(name: &str) -> Option<String> {
-    key_of_row(name)?;
-    let since: Millis = name.get(..DIGITS)?.parse().ok()?;
-    Some((since / HOUR).to_string())
+pub fn hour_of_cursor(cursor: &str) -> Option<String> {
+    let hour: Millis = match key_of_row(cursor) {
+        Some(_) => cursor.get(..DIGITS)?.parse::<Millis>().ok()? / HOUR,
+        None => cursor.parse().ok()?,
+    };
+    Some(hour.to_string())
 }
 
 /// The hour after.
 pub fn hour_after(hour: &str) -> String {
     hour.parse::<Millis>().map_or(0, |hour| hour.saturating_add(1)).to_string()
-}
-
-/// A row's name before which all rows of earlier hours stand.
-pub fn cursor_before_hour(hour: &str) -> String {
-    let end = hour.parse::<Millis>().map_or(0, |hour| hour.saturating_add(1)).saturating_mul(HOUR);
-    // The last of all keys, as texts are ordered.
-    row_name(end.saturating_sub(1), &["z".repeat(42).as_str(), "w"].concat())
 }
 
 fn row_name(since: Millis, key: &str) -> String {
@@ -106,7 +98,7 @@ pub enum IndexErrand {
     /// Say the rows before that name, the last ones first.
     List {
         /// How many at most.
-        most: u32,
+        most: usize,
         /// The name; all where there is none.
         before: Option<String>,
     },
@@ -171,16 +163,12 @@ impl FromStr for IndexErrand {
     }
 }
 
-/// Rows as an object of the list says them: `[n,[[NAME,TEXT],…]]`, the last name first, where `n` is how many rows it was
-/// given in all. Nothing where it said something else.
-pub fn read_rows(text: &str) -> Option<(u32, Vec<(String, String)>)> {
-    let mut parts = list_elements(text)?;
-    let given = parts.next()?.parse().ok()?;
-    let row = |row: &str| {
-        let mut parts = list_elements(row)?;
-        Some((string_value(parts.next()?)?, string_value(parts.next()?)?))
-    };
-    Some((given, list_elements(parts.next()?)?.map(row).collect::<Option<_>>()?))
+/// Rows as an object of the list says them, the last name first: how many it was given in all, then for each a line of its
+/// name, a comma and its text. Nothing where it said something else.
+pub fn read_rows(text: &str) -> Option<(u32, Vec<(&str, &str)>)> {
+    let mut lines = text.split('\n');
+    let given = lines.next()?.parse().ok()?;
+    Some((given, lines.filter_map(|line| line.split_once(',')).collect()))
 }
 
 /// What a look at a row's key says of it.
@@ -196,12 +184,12 @@ pub enum SeenFate {
 
 /// Reads an object's answer to a look.
 pub fn read_look(status: u16, content: &str) -> SeenFate {
-    let Selected::Value(state) = select(content, &["state".to_owned()]) else {
+    let Some(state) = content.strip_prefix("{\"state\":\"").filter(|_| status == 200) else {
         return SeenFate::Unseen;
     };
-    match string_value(state).as_deref() {
-        Some("unknown" | "dead") if status == 200 => SeenFate::Open(content.to_owned()),
-        Some(_) if status == 200 => SeenFate::Resolved,
-        Some(_) | None => SeenFate::Unseen,
+    if state.starts_with("unknown") || state.starts_with("dead") {
+        SeenFate::Open(content.to_owned())
+    } else {
+        SeenFate::Resolved
     }
 }

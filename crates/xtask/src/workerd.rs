@@ -198,8 +198,9 @@ impl Config {
         let around =
             around.into_iter().flat_map(|dir| ["main.mjs", "spy.mjs"].map(|name| (name, "esModule", dir.join(name))));
         let files: Vec<_> = around
-            .filter(|(_, _, file)| file.is_file())
             .chain(worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name))))
+            // An older build has fewer.
+            .filter(|(_, _, file)| file.is_file())
             .collect();
         let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
         let mut bindings = bindings.to_vec();

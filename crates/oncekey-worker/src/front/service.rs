@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use js_sys::Array;
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal, script::Script},
+    answer::{own::GateAnswer, refusal::Refusal, script::{Script, operator_part}},
     errand::{Errand, MAX_PEEK_WAIT},
     http::{
         credentials::is_secret,
@@ -57,6 +57,11 @@ pub async fn answer_service(
     }
     if let Some(order) = path.strip_prefix(MACHINES) {
         return machines::answer_machine(incoming, method, order).await;
+    }
+    if let Some((part, lines)) = operator_part(path)
+        && incoming.gate.has_operator
+    {
+        return if read { Ok(message::new_response(200, lines, &scripts.get(2 + part))?) } else { refuse_method("GET, HEAD") };
     }
     if path == OPEN_FATES {
         if !read {

@@ -9,20 +9,17 @@ use oncekey::{
     decide::telling::OpenFate,
     http::lines::HeaderLines,
     index::{IndexErrand, MOST_ROWS, ROOT},
-    queue::QUEUE_HOST,
 };
 use wasm_bindgen::JsValue;
-use web_sys::{Headers, Request, Response};
+use web_sys::{Request, Response};
 
 use crate::{
-    call::call_object,
-    gate::Class,
+    call::ask_index,
     object::context::Object,
     platform::{
         bindings::{SyncKv, await_promise},
         clock::{js_time, to_count},
         failure::Failure,
-        init::RequestInit,
         message,
     },
 };
@@ -44,7 +41,9 @@ impl Object {
                 let before = before.as_deref().unwrap_or("~");
                 let options = format!("{{\"end\":\"{before}\",\"reverse\":true,\"limit\":{most}}}");
                 let rows = Array::from(&kv.list(&JSON::parse(&options)?)?);
-                let said = JSON::stringify(&Array::of2(&given(&kv)?.into(), &rows))?;
+                rows.unshift(&given(&kv)?.into());
+                // Each is a list of its own, whose text is its name, a comma and what it holds.
+                let said = rows.join("\n").into();
                 return message::new_response(200, HeaderLines::default(), &said);
             }
         }
@@ -88,19 +87,9 @@ impl Object {
     /// Puts a fate on the operator's list; says whether it stands there.
     pub async fn tell_index(&self, fate: &OpenFate) -> bool {
         let (shard, [hour, row]) = IndexErrand::to_add(fate);
-        let known = GateAnswer::look(&fate.look).content;
+        let (until, known) = (fate.listed_until().to_string(), GateAnswer::look(&fate.look).content);
         // The hour first: a row whose hour is not listed is found by nobody.
-        self.ask_index(ROOT, &hour, &fate.listed_until().to_string()).await
-            && self.ask_index(&shard, &row, &known).await
-    }
-
-    async fn ask_index(&self, name: &str, errand: &IndexErrand, content: &str) -> bool {
-        let init = RequestInit { method: Some("POST".to_owned()), ..RequestInit::default() };
-        let (Ok(request), Ok(headers)) = (message::new_request(QUEUE_HOST, &init), Headers::new()) else {
-            return false;
-        };
-        let (errand, content) = (errand.to_string(), JsValue::from_str(content));
-        let asked = call_object(&self.gate, Class::Keys, name, &errand, &request, &headers, &content).await;
-        asked.is_ok_and(|answer| answer.ok())
+        ask_index(&self.gate, ROOT, &hour, &until).await.is_ok()
+            && ask_index(&self.gate, &shard, &row, &known).await.is_ok()
     }
 }

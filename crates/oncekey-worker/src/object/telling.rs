@@ -3,9 +3,6 @@
 //! Invariant: the alarm is set before anybody is turned to, and what was told is marked after, so that whatever dies in
 //! between, it is told at least once.
 
-use std::time::Duration;
-
-use futures_util::future::{Either, select};
 use oncekey::{
     answer::{log::log_line, own::GateAnswer},
     decide::telling::{
@@ -16,9 +13,8 @@ use oncekey::{
     queue::QUEUE_HOST,
     stored::{frame::Unreadable, record::Record, told::Listeners},
 };
-use wasm_bindgen::JsValue;
-use web_sys::{Headers, Response};
-use worker::Delay;
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::{AbortSignal, Headers, Response};
 
 use crate::{
     object::{context::Object, live::owner_of},
@@ -31,8 +27,8 @@ use crate::{
     },
 };
 
-/// How long whoever is told may take to say that it was heard.
-const PATIENCE: Duration = Duration::from_secs(8);
+/// Milliseconds: how long whoever is told may take to say that it was heard.
+const PATIENCE: u32 = 8_000;
 
 impl Object {
     /// Who is told of open fates.
@@ -58,7 +54,7 @@ impl Object {
             log_error(&log_line("unknown", now, Some(&fate.key), None));
         }
         let heard = Listeners {
-            policy: fate.untold.policy && self.tell_policy(&fate).await,
+            policy: fate.untold.policy && self.tell_policy(&fate).await.unwrap_or(false),
             index: fate.untold.index && self.tell_index(&fate).await,
         };
         let row = self.store.load()?;
@@ -79,34 +75,30 @@ impl Object {
     }
 
     /// Tells those whom the policy names; says whether they heard.
-    async fn tell_policy(&self, fate: &OpenFate) -> bool {
-        let told = self.send_telling(fate);
-        futures_util::pin_mut!(told);
-        match select(told, Delay::from(PATIENCE)).await {
-            Either::Left((told, _)) => told.unwrap_or(false),
-            Either::Right(_) => false,
-        }
-    }
-
-    async fn send_telling(&self, fate: &OpenFate) -> Result<bool, Failure> {
-        let content = GateAnswer::telling(&fate.key, &fate.look);
-        match (&self.gate.policy.on_unknown, &self.gate.origin) {
-            (Some(OnUnknown::Queue(binding)), _) => self.gate.send_to_queue(binding, &content).await,
+    async fn tell_policy(&self, fate: &OpenFate) -> Result<bool, Failure> {
+        let content = JsValue::from_str(&GateAnswer::telling(&fate.key, &fate.look));
+        let (told, is_post) = match (&self.gate.policy.on_unknown, &self.gate.origin) {
+            (Some(OnUnknown::Queue(binding)), _) => (self.gate.send_to_queue(binding, &content)?, false),
             (Some(OnUnknown::Post(path)), Some(origin)) => {
                 let headers = Headers::new()?;
                 headers.set("content-type", "application/json")?;
                 headers.set(&self.gate.policy.header, &quote_key(&fate.id()))?;
                 let init = RequestInit { method: Some("POST".to_owned()), ..RequestInit::default() };
                 let request = message::new_request(&[QUEUE_HOST, path].concat(), &init)?;
-                let body = JsValue::from_str(&content);
-                let init = RequestInit { headers: headers.into(), body, ..RequestInit::to_origin() };
-                let answer: Response = await_promise(origin.fetch(&request, init)?).await?;
-                if let Some(content) = answer.body() {
-                    ignore_rejection(&content.cancel());
-                }
-                Ok(answer.ok())
+                let signal = AbortSignal::timeout_with_u32(PATIENCE).into();
+                let init = RequestInit { headers: headers.into(), body: content, signal, ..RequestInit::to_origin() };
+                (origin.fetch(&request, init)?, true)
             }
-            (Some(OnUnknown::Post(_)), None) | (None, _) => Ok(false),
+            (Some(OnUnknown::Post(_)), None) | (None, _) => return Ok(false),
+        };
+        let heard: JsValue = await_promise(told).await?;
+        if !is_post {
+            return Ok(true);
         }
+        let answer: Response = heard.unchecked_into();
+        if let Some(content) = answer.body() {
+            ignore_rejection(&content.cancel());
+        }
+        Ok(answer.ok())
     }
 }

@@ -4,28 +4,18 @@
 
 /** @typedef {{ key: string, state: string, since?: string, cause?: string, status?: number, route?: string }} Fate */
 
-/** What is asked before, and what the gate's statuses mean. @type {Record<string, { ask: string, means: string, yes: string, of: (key: string) => [string, string], said: Record<number, string> }>} */
+const LOOK = "Look at the origin first.";
+
+/** Method, end of the path, what is asked, what it means, its name, and what the gate's statuses say. @type {Record<string, [string, string, string, string, string, Record<number, string>]>} */
 const ACTS = {
-  release: {
-    ask: "Release this key?",
-    means: "The next request under it runs, whether or not this one took effect. Look at the origin first.",
-    yes: "Release it",
-    of: (key) => ["DELETE", `keys/${key}`],
-    said: {
-      204: "Released: the next request under that key runs.",
-      409: "It runs at this moment: nothing was changed.",
-    },
-  },
-  deliver: {
-    ask: "Deliver it again?",
-    means: "The origin is asked once more under the same key, whether or not this one took effect. Look at the origin first.",
-    yes: "Deliver it again",
-    of: (key) => ["POST", `keys/${key}/deliver`],
-    said: {
-      202: "It is being delivered again.",
-      409: "It was not delivered: it is no accepted request, or its fate is open no more.",
-    },
-  },
+  release: ["DELETE", "", "Release this key?", `The next request under it runs, whether or not this one took effect. ${LOOK}`, "Release it", {
+    204: "Released: the next request under that key runs.",
+    409: "It runs at this moment: nothing was changed.",
+  }],
+  deliver: ["POST", "/deliver", "Deliver it again?", `The origin is asked again under the same key, whether or not this one took effect. ${LOOK}`, "Deliver it again", {
+    202: "It is being delivered again.",
+    409: "It was not delivered: it is no accepted request, or its fate is open no more.",
+  }],
 };
 
 /** Statuses after which a fate is open no more. */
@@ -43,8 +33,9 @@ const CAUSES = {
 
 /** How long an answer may take, in ms. */
 const PATIENCE = 30_000;
-/** How many pages on which all was resolved are passed over at once. */
-const MOST_EMPTY = 40;
+/** How many fates are shown at once, and how many of the gate's pages are asked for them. */
+const PAGE = 25;
+const MOST_PAGES = 40;
 
 const by = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const [said, found, list, count] = ["said", "found", "list", "count"].map(by);
@@ -72,47 +63,40 @@ async function ask(path, method = "GET") {
   }
 }
 
-/** What a status means that is the same for all. @param {Response | null} answer */
-function wordsOf(answer) {
-  if (!answer) return "The gate cannot be reached.";
-  if (answer.status === 401) return "That is not the admin secret.";
-  if (answer.status === 404) return "There is nothing here: it was resolved meanwhile, or the gate has no admin secret.";
-  if (answer.status === 503) return "The gate is there, but cannot reach its objects. Try again.";
-  return `The gate answered ${answer.status}.`;
-}
+/** What a status means that is the same for all. @type {Record<number, string>} */
+const WORDS = {
+  0: "The gate cannot be reached.",
+  401: "That is not the admin secret.",
+  404: "The gate has no admin secret.",
+  503: "The gate cannot reach its objects. Try again.",
+};
+
+/** @param {number} status */
+const wordsOf = (status) => WORDS[status] ?? `The gate answered ${status}.`;
 
 /** One thing at a time. @param {() => Promise<void>} what */
 async function once(what) {
   if (busy) return;
   busy = true;
-  const buttons = document.querySelectorAll("main button");
-  for (const button of buttons) button.setAttribute("aria-disabled", "true");
+  say("One moment …");
   try {
     await what();
   } finally {
     busy = false;
-    for (const button of document.querySelectorAll("main button")) button.removeAttribute("aria-disabled");
   }
 }
 
 /** @param {Fate} fate */
 function show(fate) {
+  const { key, state, since, cause = "", status, route } = fate;
   const item = /** @type {HTMLElement} */ (/** @type {DocumentFragment} */ (template.content.cloneNode(true)).firstElementChild);
-  const put = (/** @type {string} */ place, /** @type {string} */ text) =>
-    void (/** @type {HTMLElement} */ (item.querySelector(place)).textContent = text);
-  item.classList.add(fate.state === "dead" ? "dead" : "unknown");
-  put(".state", fate.state);
-  put(".route", fate.route || "(route not remembered)");
-  put(".cause", CAUSES[fate.cause ?? ""] ?? fate.cause ?? "not known");
-  put(".status", fate.status === undefined ? "none" : String(fate.status));
-  put(".key", fate.key);
-  const time = /** @type {HTMLTimeElement} */ (item.querySelector("time"));
-  time.dateTime = fate.since ?? "";
-  time.textContent = fate.since ? new Date(fate.since).toLocaleString() : "not known";
+  const time = since && new Date(since).toLocaleString();
+  const texts = [state, route || "route not remembered", time, CAUSES[cause] ?? cause, status ?? "none", key];
+  for (const [at, place] of item.querySelectorAll("span, b, time, dd:not(:has(*)), code").entries()) place.textContent = `${texts[at]}`;
+  item.querySelector("span")?.classList.add(state);
   for (const button of item.querySelectorAll("button")) {
-    const act = button.dataset.act ?? "";
-    button.setAttribute("aria-label", `${button.textContent}: ${fate.state}, ${fate.route}, key ${fate.key}`);
-    button.addEventListener("click", () => confirmed(act, fate, item));
+    button.ariaLabel = `${button.textContent}: ${state}, ${route}, key ${key}`;
+    button.onclick = () => confirmed(button.value, fate, item);
   }
   list.append(item);
 }
@@ -126,57 +110,48 @@ function tally() {
 
 /** The next page; from the first one where none was shown. @param {boolean} afresh */
 async function load(afresh) {
-  let empty = 0;
-  do {
-    const answer = await ask(`unknown${!afresh && cursor ? `?cursor=${encodeURIComponent(cursor)}` : ""}`);
-    if (!answer?.ok) return say(wordsOf(answer));
-    const page = /** @type {{ items: Fate[], cursor: string | null, unlisted?: number }} */ (await answer.json());
+  const first = afresh ? 0 : list.childElementCount;
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const answer = await ask(`unknown${!afresh && cursor ? `?cursor=${cursor}` : ""}`);
+    if (!answer?.ok) return say(wordsOf(answer?.status ?? 0));
+    const page = /** @type {{ items: Fate[], cursor: string | null, unlisted: number }} */ (await answer.json());
     if (afresh) {
       list.replaceChildren();
       unlisted = 0;
     }
-    const first = list.childElementCount;
     afresh = false;
     cursor = page.cursor;
-    unlisted += page.unlisted ?? 0;
+    unlisted += page.unlisted;
     page.items.forEach(show);
     found.hidden = false;
-    tally();
-    say("");
-    if (page.items.length > 0) {
-      /** @type {HTMLElement | null} */ (list.children[first]?.querySelector("button"))?.focus({ preventScroll: first === 0 });
-      return;
-    }
-  } while (cursor !== null && ++empty < MOST_EMPTY);
-  count.focus();
+    if (cursor === null || list.childElementCount - first >= PAGE) break;
+  }
+  tally();
+  say("");
+  (list.children[first]?.querySelector("button") ?? count).focus();
 }
 
 /** @param {string} act @param {Fate} fate @param {HTMLElement} item */
 function confirmed(act, fate, item) {
-  const { ask: question, means, yes } = ACTS[act];
+  const [, , question, meaning, yes] = ACTS[act];
   if (busy) return;
-  by("question").textContent = question;
-  by("meaning").textContent = means;
-  by("whose").textContent = fate.key;
-  by("yes").textContent = yes;
-  sure.returnValue = "no";
+  for (const [id, text] of Object.entries({ question, meaning, yes, whose: fate.key })) by(id).textContent = text;
+  sure.returnValue = "";
   sure.onclose = () => void (sure.returnValue === "yes" && once(() => perform(act, fate, item)));
   sure.showModal();
 }
 
 /** @param {string} act @param {Fate} fate @param {HTMLElement} item */
 async function perform(act, fate, item) {
-  const { of, said: meanings } = ACTS[act];
-  const [method, path] = of(fate.key);
-  const answer = await ask(path, method);
+  const [method, end, , , , words] = ACTS[act];
+  const answer = await ask(`keys/${fate.key}${end}`, method);
   if (!answer) return say("The gate cannot be reached: whether it heard is not known. Show the list again.");
-  if (answer.status === 404) say("It was resolved meanwhile: nothing was changed.");
-  else say(meanings[answer.status] ?? wordsOf(answer));
+  say(answer.status === 404 ? "It was resolved meanwhile: nothing was changed." : (words[answer.status] ?? wordsOf(answer.status)));
   if (!RESOLVED.includes(answer.status)) return;
   const next = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();
   tally();
-  (/** @type {HTMLElement | null} */ (next?.querySelector("button")) ?? count).focus();
+  (next?.querySelector("button") ?? count).focus();
 }
 
 by("ask").addEventListener("submit", (event) => {

@@ -131,9 +131,9 @@ pub async fn count_within(limit: &RateLimit, key: &str) -> Result<bool, Failure>
 }
 
 /// Sends what a JSON text says to a queue, as JSON.
-pub async fn send_to_queue(queue: &Queue, text: &str) -> Result<(), Failure> {
-    let options = JSON::parse("{\"contentType\":\"json\"}")?;
-    await_promise::<JsValue>(queue.send(&JSON::parse(text)?, &options)?).await.map(drop)
+pub fn send_to_queue(queue: &Queue, text: &JsValue) -> Result<Promise, JsValue> {
+    let text = text.as_string().unwrap_or_default();
+    queue.send(&JSON::parse(&text)?, &JSON::parse("{\"contentType\":\"json\"}")?)
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

@@ -82,16 +82,21 @@ impl GateAnswer {
         to_json(&TellingJson { key: key.as_str(), state, since, route: &look.route, status })
     }
 
-    /// A page of the operator's list: `{"items":[{"key":…, what a look says …}],"cursor":…,"unlisted":…}`. `items`: keys
+    /// A page of the operator's list: `{"items":[{"key":…, what a look says …}],"unlisted":…,"cursor":…}`. `items`: keys
     /// and what is known of them, each an object of JSON already; `cursor`: where the next page begins, if there is one.
-    pub fn open_fates(items: &[(ScopedKey, String)], cursor: Option<&str>, unlisted: u32) -> Self {
-        let item = |(key, known): &(ScopedKey, String)| {
-            // The members of a look follow the key.
-            ["{\"key\":\"", key.as_str(), "\",", known.strip_prefix('{').unwrap_or("}")].concat()
-        };
-        let items: Vec<String> = items.iter().map(item).collect();
-        let items = items.iter().map(|item| RawJson(item)).collect();
-        Self::json(to_json(&OpenFatesJson { items, cursor, unlisted }))
+    pub fn open_fates(items: &[(ScopedKey, String)], unlisted: u32, cursor: Option<&str>) -> Self {
+        let mut content = "{\"items\":[".to_owned();
+        for (at, (key, known)) in items.iter().enumerate() {
+            // The members of a look follow the key. Neither it nor a cursor has a character that JSON escapes.
+            let before = if at == 0 { "{\"key\":\"" } else { ",{\"key\":\"" };
+            content.extend([before, key.as_str(), "\",", known.strip_prefix('{').unwrap_or("}")]);
+        }
+        content.extend(["],\"unlisted\":", &unlisted.to_string(), ",\"cursor\":"]);
+        match cursor {
+            Some(cursor) => content.extend(["\"", cursor, "\"}"]),
+            None => content.push_str("null}"),
+        }
+        Self::json(content)
     }
 
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
@@ -201,19 +206,6 @@ struct TellingJson<'a> {
     route: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<u16>,
-}
-
-#[derive(Serialize)]
-struct OpenFatesJson<'a> {
-    items: Vec<RawJson<'a>>,
-    cursor: Option<&'a str>,
-    #[serde(skip_serializing_if = "is_zero")]
-    unlisted: u32,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 #[derive(Serialize)]

@@ -66,16 +66,26 @@ impl Claimant {
 
     /// What was told last.
     pub fn told_fate(&self) -> Option<ToldFate> {
-        let (generation, since, [policy, index], tries) = postcard::from_bytes(self.extension(TOLD)?).ok()?;
-        Some(ToldFate { generation, since, told: Listeners { policy, index }, tries })
+        let (generation, rest) = self.extension(TOLD)?.split_first_chunk()?;
+        let (since, rest) = rest.split_first_chunk()?;
+        let (tries, told) = rest.split_first_chunk()?;
+        let [told @ 0..=3] = told else {
+            return None;
+        };
+        Some(ToldFate {
+            generation: u32::from_be_bytes(*generation),
+            since: Millis::from_be_bytes(*since),
+            told: Listeners { policy: told & 1 != 0, index: told & 2 != 0 },
+            tries: u32::from_be_bytes(*tries),
+        })
     }
 
     /// The same with what is told now.
     pub fn note_told(&mut self, fate: ToldFate) {
         let ToldFate { generation, since, told: Listeners { policy, index }, tries } = fate;
-        // Bytes in memory take whatever is written; without them nothing is told, and it is told once more.
-        let bytes = postcard::to_extend(&(generation, since, [policy, index], tries), Vec::new()).unwrap_or_default();
-        self.set_extension(TOLD, bytes);
+        let told = u8::from(policy) | u8::from(index) << 1;
+        let bytes = [&generation.to_be_bytes()[..], &since.to_be_bytes(), &tries.to_be_bytes(), &[told]];
+        self.set_extension(TOLD, bytes.concat());
     }
 
     fn extension(&self, tag: u32) -> Option<&[u8]> {
@@ -84,7 +94,9 @@ impl Claimant {
     }
 
     fn set_extension(&mut self, tag: u32, bytes: Vec<u8>) {
-        self.extensions.retain(|extension| extension.tag != tag || extension.is_needed);
-        self.extensions.push(Extension { tag, is_needed: false, bytes });
+        match self.extensions.iter_mut().find(|extension| extension.tag == tag && !extension.is_needed) {
+            Some(extension) => extension.bytes = bytes,
+            None => self.extensions.push(Extension { tag, is_needed: false, bytes }),
+        }
     }
 }
