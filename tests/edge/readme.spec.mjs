@@ -13,6 +13,7 @@ import { freePort, until } from "./gate.mjs";
 
 const README = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const WORKER = readFileSync(new URL("../../crates/oncekey-worker/README.md", import.meta.url), "utf8");
+const RUNBOOK = readFileSync(new URL("../../crates/oncekey-worker/RUNBOOK.md", import.meta.url), "utf8");
 const room = mkdtempSync(join(tmpdir(), "oncekey-readme-"));
 /** @type {import("node:child_process").ChildProcess | undefined} */
 let serve;
@@ -23,7 +24,7 @@ before(async () => {
   const program = process.env.ONCEKEY_SERVE;
   assert.ok(program, "ONCEKEY_SERVE names no program");
   const options = ["--port", port, "--queue-port", queuePort, "--state", join(room, "state")].map(String);
-  serve = spawn(program, ["serve", ...options], { env: { ...process.env, ONCEKEY_SERVICE: "secret" } });
+  serve = spawn(program, ["serve", ...options], { env: { ...process.env, ONCEKEY_SERVICE: "secret", ONCEKEY_ADMIN: "ADMIN" } });
   let output = "";
   for (const stream of [serve.stdout, serve.stderr]) stream?.on("data", (data) => (output += data));
   serve.once("exit", (code) => (output += `ended with ${code}`));
@@ -37,10 +38,10 @@ after(async () => {
   rmSync(room, { recursive: true, force: true });
 });
 
-/** The command below a heading, read as curl would. @param {string} readme @param {string} heading @returns {Sent} */
-function command(readme, heading) {
+/** A command below a heading, read as curl would. @param {string} readme @param {string} heading @param {number} [at] @returns {Sent} */
+function command(readme, heading, at = 0) {
   const section = readme.split(/^##+ /m).find((text) => text.startsWith(`${heading}\n`));
-  const text = /```(?:sh)?\n(curl [^]*?)```/.exec(section ?? "")?.[1];
+  const text = [...(section ?? "").matchAll(/```(?:sh)?\n(curl [^]*?)```/g)][at]?.[1];
   assert.ok(text, `no command below ${heading}`);
   const words = [...text.replaceAll("\\\n", " ").matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain);
   /** @type {Sent} */
@@ -126,4 +127,20 @@ test("a half-failed batch", async () => {
   assert.deepEqual(await words(mended), ["201 replayed", "201 executed"]);
   assert.deepEqual(await words(mended), ["201 replayed", "201 replayed"]);
   assert.equal((await get("/stats")).orders, before + 2);
+});
+
+test("the runbook's commands", async () => {
+  const [health, list] = [command(RUNBOOK, "First look"), command(RUNBOOK, "First look", 1)];
+  assert.deepEqual((await send(health)).json, { healthy: true });
+  const hook = command(WORKER, "Accepted requests");
+  const dead = { ...hook, headers: { ...hook.headers, "Idempotency-Key": '"dead"' }, url: hook.url.replace(/[^/]*$/, "nobody-takes-this") };
+  const { id } = (await send(dead)).json;
+  const listed = async () => (await send(list)).json.items.find((/** @type {any} */ item) => item.key === id);
+  assert.equal((await until(listed, "it is listed")).state, "dead");
+  const deliver = command(RUNBOOK, "Many unknown fates", 1);
+  assert.equal((await send({ ...deliver, url: deliver.url.replace("KEY", id) })).status, 202);
+  await until(listed, "it is listed again");
+  const release = command(RUNBOOK, "Many unknown fates");
+  assert.equal((await send({ ...release, url: release.url.replace("KEY", id) })).status, 204);
+  assert.equal(await listed(), undefined);
 });

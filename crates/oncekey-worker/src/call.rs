@@ -5,7 +5,9 @@ use oncekey::{
     answer::{log::failure_line, note::with_note, peek::is_remembered},
     call::{CallFailure, CallHistory},
     errand::{Errand, for_older_build, is_not_understood, may_be_not_understood},
+    index::IndexErrand,
     key::{scoped::ScopedKey, seal::SealKeys},
+    queue::QUEUE_HOST,
     stored::attempt::Attempt,
 };
 use wasm_bindgen::JsValue;
@@ -112,6 +114,19 @@ pub async fn name_in_use(
     }
 }
 
+/// Asks an object of the operator's list; gives what it says.
+pub async fn ask_index(gate: &Gate, name: &str, errand: &IndexErrand, content: &str) -> Result<String, CallFailure> {
+    let init = RequestInit { method: Some("POST".to_owned()), ..RequestInit::default() };
+    let request = new_request(QUEUE_HOST, &init).map_err(|_| CallFailure::Unreached)?;
+    let headers = Headers::new().map_err(|_| CallFailure::Unreached)?;
+    let (errand, content) = (errand.to_string(), JsValue::from_str(content));
+    let answer = call_object(gate, Class::Keys, name, &errand, &request, &headers, &content).await?;
+    if !answer.ok() {
+        return Err(CallFailure::NotUnderstood);
+    }
+    content_of(&answer).await.map_err(|_| CallFailure::InDoubt)
+}
+
 /// One call to the object of that name, made once more where the platform says that it may succeed then.
 pub async fn call_object(
     gate: &Gate,
@@ -185,7 +200,7 @@ async fn understood(response: Response) -> Result<Response, CallFailure> {
 }
 
 /// The content as a text; the response can still be sent on.
-async fn content_of(response: &Response) -> Result<String, Failure> {
+pub async fn content_of(response: &Response) -> Result<String, Failure> {
     let text: JsString = await_promise(response.clone()?.text()?).await?;
     Ok(text.into())
 }

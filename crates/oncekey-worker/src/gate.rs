@@ -5,6 +5,7 @@ use std::{
     rc::Rc,
 };
 
+use js_sys::Promise;
 use oncekey::{
     answer::{
         log::{failure_line, fault_line},
@@ -16,14 +17,14 @@ use oncekey::{
         scoped::ScopedKey,
         seal::{SealKey, SealMaterial},
     },
-    policy::{InvalidPolicy, LimitQuestion, Policy},
+    policy::{InvalidPolicy, LimitQuestion, OnUnknown, Policy},
 };
 use wasm_bindgen::JsValue;
 use worker::Env;
 
 use crate::{
     platform::{
-        bindings::{self, Dataset, Fetcher, Namespace, RateLimit},
+        bindings::{self, Dataset, Fetcher, Namespace, Queue, RateLimit},
         cipher,
         clock::now_millis,
         failure::Failure,
@@ -38,6 +39,8 @@ pub struct Gate {
     pub origin: Option<Origin>,
     /// Hides callers in the names of their keys.
     pub names: Option<NameSecret>,
+    /// Whether there is an operator, who can ask for the list of open fates.
+    pub has_operator: bool,
     /// The secrets under which something may be sealed; the first seals.
     pub seal_secrets: Vec<Vec<u8>>,
     /// Where points of measurement go.
@@ -149,6 +152,12 @@ impl Gate {
                 return Err(Refusal::PolicyInvalid { message });
             }
         }
+        if let Some(OnUnknown::Queue(name)) = &policy.on_unknown
+            && bindings::object_binding::<Queue>(env, name, "send").is_none()
+        {
+            let message = format!("/on_unknown/queue: {name} has to be bound to a queue.");
+            return Err(Refusal::PolicyInvalid { message });
+        }
         let (seals, opens) = (secret_of(env, "ONCEKEY_SEAL")?, secret_of(env, "ONCEKEY_SEAL_OLD")?);
         if policy.seal && seals.is_none() {
             return Err(misconfigured("The policy says \"seal\": ONCEKEY_SEAL has to be a secret."));
@@ -160,7 +169,19 @@ impl Gate {
             let detail = "METRICS has to be bound to a dataset of the Analytics Engine: no point is written.";
             bindings::log_error(&fault_line("misconfigured", now_millis(), detail));
         }
-        Ok(Self { policy, origin, names, seal_secrets, metrics, keys, machines, env: env.clone() })
+        let mut gate = Self {
+            policy,
+            origin,
+            names,
+            has_operator: false,
+            seal_secrets,
+            metrics,
+            keys,
+            machines,
+            env: env.clone(),
+        };
+        gate.has_operator = gate.secret("ONCEKEY_ADMIN").is_some();
+        Ok(gate)
     }
 
     /// Counts a key; refused where that is over the limit. One that cannot count lets it pass.
@@ -179,6 +200,14 @@ impl Gate {
                 bindings::log_error(&failure_line("limit", now_millis(), Some(scoped_key), &message));
                 Ok(())
             }
+        }
+    }
+
+    /// Sends what a JSON text says to the queue of that binding.
+    pub fn send_to_queue(&self, name: &str, text: &JsValue) -> Result<Promise, Failure> {
+        match bindings::object_binding::<Queue>(&self.env, name, "send") {
+            Some(queue) => Ok(bindings::send_to_queue(&queue, text)?),
+            None => Err(JsValue::from_str("no queue is bound").into()),
         }
     }
 

@@ -64,8 +64,8 @@ use crate::{
     },
 };
 
-/// Answers a request at the front, by a task whose number this gives. `scripts`: the texts of the browser module and of
-/// its bootstrap.
+/// Answers a request at the front, by a task whose number this gives. `scripts`: the texts of the browser module, of its
+/// bootstrap and of the operator's page.
 #[wasm_bindgen(js_name = fetchFront)]
 pub fn fetch_front(request: Request, env: Env, scripts: Array, settle: Function) -> u32 {
     begin_task(async move { answer_at_front(&request, &env, &scripts).await }, settle)

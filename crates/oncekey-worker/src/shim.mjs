@@ -5,9 +5,12 @@ import { DurableObject } from "cloudflare:workers";
 import * as gate from "./gate.js";
 import bootstrap from "./bootstrap.txt";
 import page from "./oncekey.txt";
+import operatorPage from "./operator-page.txt";
+import operatorScript from "./operator-script.txt";
+import operatorStyle from "./operator-style.txt";
 import { onTrapped, pending } from "./trap.mjs";
 
-const scripts = [page, bootstrap];
+const scripts = [page, bootstrap, operatorPage, operatorScript, operatorStyle];
 
 /** Counts the wasm's instances. */
 let epoch = 0;

@@ -21,6 +21,7 @@
 //! | [`stored`] | what is stored for a scoped key or an entity, in every version ever written | object |
 //! | [`decide`] | what now? The only room that answers that | object |
 //! | [`errand`] | what the front asks of an object | front, object |
+//! | [`index`] | the operator's list of open fates | front, object |
 //! | [`call`] | whether a call that failed may be made again | front |
 //! | [`batch`] | lists of items that are sent alone | front |
 //! | [`queue`] | messages of queues | queue |
@@ -138,6 +139,7 @@ pub mod explain;
 pub mod fingerprint;
 pub mod http;
 pub mod identity;
+pub mod index;
 pub mod json;
 pub mod key;
 pub mod policy;

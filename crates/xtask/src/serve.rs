@@ -10,7 +10,10 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
-use oncekey::{identity::SHORTEST_SECRET, policy::Policy};
+use oncekey::{
+    identity::SHORTEST_SECRET,
+    policy::{OnUnknown, Policy},
+};
 use signal_hook::{consts::TERM_SIGNALS, iterator::Signals};
 
 use crate::{
@@ -231,6 +234,9 @@ fn config(options: &Options, policy: &str, state: &Path) -> Result<String> {
     if let Some(most) = options.limits {
         let bound = known.limit_bindings().into_iter().map(|(_, limit)| (limit.binding.clone(), limit.period));
         config.limit(bound.collect(), most);
+    }
+    if let Some(OnUnknown::Queue(binding)) = &known.on_unknown {
+        config.told_queue(binding)?;
     }
     let service = std::env::var("ONCEKEY_SERVICE").ok();
     if let Some(url) = &options.origin {

@@ -37,6 +37,8 @@ const PASSED_ON: [&str; 3] = ["ONCEKEY_SEAL", "ONCEKEY_SEAL_OLD", "ONCEKEY_NAMES
 const WITHOUT_SQLITE: &str = "ONCEKEY_WITHOUT_SQLITE";
 /// Names the web origin to which each point of measurement goes as JSON: set by the tests.
 const METRICS: &str = "ONCEKEY_METRICS";
+/// Names a web origin that plays the queue of `on_unknown`: set by the tests.
+const TOLD: &str = "ONCEKEY_TOLD";
 /// The objects' bindings, classes and keys.
 const CLASSES: [(&str, &str, &str); 2] =
     [("KEYS", "KeyObject", "oncekey"), ("MACHINES", "MachineObject", "oncekey-machine")];
@@ -54,7 +56,7 @@ pub struct Config {
     /// The rate limits, by name, with their periods, and how many calls each lets pass.
     limits: (Vec<(String, u32)>, u32),
     /// Bindings of the gate's that its policy names.
-    secrets: Vec<String>,
+    named: Vec<String>,
 }
 
 impl Config {
@@ -136,7 +138,21 @@ impl Config {
 
     /// A secret that the gate's policy names.
     pub fn secret(&mut self, name: &str, value: &str) {
-        self.secrets.push(text_binding(name, value));
+        self.named.push(text_binding(name, value));
+    }
+
+    /// A queue to which the gate sends what its policy's `on_unknown` says: each message becomes a line of the output, or a
+    /// POST to the origin that a test names.
+    pub fn told_queue(&mut self, binding: &str) -> Result<()> {
+        match std::env::var(TOLD) {
+            Ok(url) => self.external("told", &url)?,
+            Err(_) => {
+                let module = tools::root().join("crates/xtask/src/told.mjs");
+                self.worker("told", &[("told.mjs", "esModule", &module)], &[], &[]);
+            }
+        }
+        self.named.push(format!("(name = {}, queue = \"told\")", text(binding)));
+        Ok(())
     }
 
     /// The gate, from `target/pkg/`. `policy`: the binding `ONCEKEY`; `origin`: the binding `ORIGIN`; `service`: the
@@ -148,7 +164,7 @@ impl Config {
             .context("wasm-pack.toml lists no worker")?;
         let name = std::env::var(PACKAGE).unwrap_or(package.name);
         let mut bindings = vec![origin.to_owned(), policy.to_owned()];
-        bindings.append(&mut self.secrets);
+        bindings.append(&mut self.named);
         let admin = std::env::var("ONCEKEY_ADMIN").ok();
         for (name, secret) in [("ONCEKEY_ADMIN", admin.as_deref()), ("ONCEKEY_SERVICE", service)] {
             bindings.extend(secret.map(|secret| text_binding(name, secret)));
@@ -192,8 +208,9 @@ impl Config {
         let around =
             around.into_iter().flat_map(|dir| ["main.mjs", "spy.mjs"].map(|name| (name, "esModule", dir.join(name))));
         let files: Vec<_> = around
-            .filter(|(_, _, file)| file.is_file())
             .chain(worker::MODULES.map(|(name, kind)| (name, kind, dir.join(name))))
+            // An older build has fewer.
+            .filter(|(_, _, file)| file.is_file())
             .collect();
         let modules: Vec<_> = files.iter().map(|(name, kind, file)| (*name, *kind, file.as_path())).collect();
         let mut bindings = bindings.to_vec();

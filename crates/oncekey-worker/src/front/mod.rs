@@ -5,6 +5,7 @@ mod forward;
 mod identity;
 mod incoming;
 mod machines;
+mod operator;
 mod protect;
 mod service;
 

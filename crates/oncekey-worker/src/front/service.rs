@@ -4,7 +4,11 @@ use std::cell::RefCell;
 
 use js_sys::Array;
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal, script::Script},
+    answer::{
+        own::GateAnswer,
+        refusal::Refusal,
+        script::{Script, operator_part},
+    },
     errand::{Errand, MAX_PEEK_WAIT},
     http::{
         credentials::is_secret,
@@ -20,13 +24,16 @@ use crate::{
     call::name_in_use,
     front::{
         incoming::{Incoming, Stop},
-        machines,
+        machines, operator,
     },
     platform::message,
     refusal::audience_of,
 };
 
 const KEYS: &str = "/.oncekey/keys/";
+
+/// What is of unknown fate or dead.
+const OPEN_FATES: &str = "/.oncekey/unknown";
 
 const MACHINES: &str = "/.oncekey/machines/";
 
@@ -54,6 +61,22 @@ pub async fn answer_service(
     }
     if let Some(order) = path.strip_prefix(MACHINES) {
         return machines::answer_machine(incoming, method, order).await;
+    }
+    if let Some((part, lines)) = operator_part(path)
+        && incoming.gate.has_operator
+    {
+        return if read {
+            Ok(message::new_response(200, lines, &scripts.get(2 + part))?)
+        } else {
+            refuse_method("GET, HEAD")
+        };
+    }
+    if path == OPEN_FATES {
+        if !read {
+            return refuse_method("GET, HEAD");
+        }
+        check_operator(incoming)?;
+        return operator::answer_list(incoming, parts).await;
     }
     let Some(name) = path.strip_prefix(KEYS).filter(|name| !name.is_empty()) else {
         return Err(Refusal::NoSuchEndpoint.into());
@@ -150,8 +173,8 @@ fn is_operator(incoming: &Incoming<'_>) -> bool {
     incoming.gate.secret("ONCEKEY_ADMIN").is_some_and(|secret| is_secret(given, &secret))
 }
 
-/// What only the operator may ask of a key.
-async fn answer_operator(incoming: &Incoming<'_>, name: &str, errand: &Errand) -> Result<Response, Stop> {
+/// Refuses whoever is not the operator; without one there is no such endpoint.
+fn check_operator(incoming: &Incoming<'_>) -> Result<(), Stop> {
     let Some(secret) = incoming.gate.secret("ONCEKEY_ADMIN") else {
         return Err(Refusal::NoSuchEndpoint.into());
     };
@@ -159,6 +182,12 @@ async fn answer_operator(incoming: &Incoming<'_>, name: &str, errand: &Errand) -
     if !is_secret(given, &secret) {
         return Err(Refusal::Unauthorized.into());
     }
+    Ok(())
+}
+
+/// What only the operator may ask of a key.
+async fn answer_operator(incoming: &Incoming<'_>, name: &str, errand: &Errand) -> Result<Response, Stop> {
+    check_operator(incoming)?;
     let scoped_key = name.trim_matches('"').parse::<ScopedKey>().map_err(|_| Refusal::NothingRemembered)?;
     call_key_object(incoming, &scoped_key, errand).await
 }

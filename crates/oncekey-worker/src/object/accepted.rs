@@ -12,6 +12,7 @@ use oncekey::{
             decide_delivery, decide_redelivery, look_for_request,
         },
         outcome::reply_to_store,
+        telling::ring_for_telling,
     },
     http::fields::Fields,
     stored::{
@@ -103,6 +104,9 @@ impl Object {
     }
 
     async fn handle_alarm(&self) -> Result<(), Failure> {
+        if !self.tell_open_fate().await? {
+            return Ok(());
+        }
         let opened = self.open_request().await?;
         let row = self.store.load()?;
         let now = now_millis();
@@ -138,9 +142,15 @@ impl Object {
 
     async fn act_on(&self, decided: DeliveryDecision, row: &Row, opened: Option<OpenedRequest>) -> Result<(), Failure> {
         match decided {
-            DeliveryDecision::Delete => self.store.clear(),
+            DeliveryDecision::Delete => match self.index_until()? {
+                Some(until) if now_millis() < until => self.store.wake_at(until),
+                Some(_) | None => self.store.clear(),
+            },
             DeliveryDecision::Nothing => Ok(()),
-            DeliveryDecision::Later(at) => self.store.wake_at(at),
+            DeliveryDecision::Later(at) => {
+                let (record, now) = (row.record(), now_millis());
+                self.store.wake_at(ring_for_telling((&record).into(), owner_of(&self.live), self.listeners(), at, now))
+            }
             DeliveryDecision::Store(record) => self.save_delivery(&record, None, row),
             DeliveryDecision::Deliver(delivery) => self.start_delivery(delivery, row, opened).await,
             DeliveryDecision::Probe { delivery, .. } => {
@@ -153,7 +163,7 @@ impl Object {
         let kept = content.filter(|_| matches!(record, Record::Completed { .. }));
         self.store.save(record, kept, row)?;
         wake_waiters(&self.live);
-        self.store.after_delivery_change(record, None, now_millis())
+        self.store.after_delivery_change(record, None, self.listeners(), now_millis())
     }
 
     fn wait_for_request(&self, delivery: &Delivery, unreadable: Unreadable) -> Result<(), Failure> {
@@ -186,6 +196,7 @@ impl Object {
         self.live.set_running(delivery.claim.generation);
         self.live.set_latest(latest.max(delivery.claim.generation));
         Effect {
+            listeners: self.listeners(),
             gate: self.gate.clone(),
             attempt: delivery.attempt,
             claim: delivery.claim,

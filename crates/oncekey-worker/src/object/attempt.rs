@@ -7,9 +7,9 @@ use js_sys::{ArrayBuffer, Promise, Uint8Array};
 use oncekey::{
     answer::{refusal::Refusal, word::StatusWord},
     decide::{
-        alarm::first_alarm,
         attempt::{AfterProbe, Decision, decide, decide_since_probe, refuse_sealed},
         outcome::reply_to_store,
+        telling::alarm_of_claim,
     },
     stored::{
         attempt::Attempt,
@@ -71,7 +71,10 @@ impl Object {
                     self.wait_for_end(seconds).await;
                     waited = true;
                 }
-                Decision::Refuse { refusal, expires } => return self.refuse(request, &refusal, expires),
+                Decision::Refuse { refusal, expires } => {
+                    self.notice_fate(&record)?;
+                    return self.refuse(request, &refusal, expires);
+                }
                 Decision::Probe { path, lease_until } => {
                     // Read before, so that a claim is stored and run without an await between.
                     let body = match content.take() {
@@ -123,11 +126,12 @@ impl Object {
         let abort = AbortController::new()?;
         let init = request_to_origin(request, attempt, self.gate.policy.origin_key, content, &abort)?;
         // The alarm first: should it fail, nothing is claimed.
-        self.store.wake_at(first_alarm(&claim, now_millis()))?;
+        self.store.wake_at(alarm_of_claim(&claim, self.listeners(), now_millis()))?;
         self.store.save(&Record::Claimed(claim.clone()), None, row)?;
         self.live.set_running(claim.generation);
         self.live.set_latest(claim.generation);
         let answer = Effect {
+            listeners: self.listeners(),
             gate: self.gate.clone(),
             attempt: attempt.clone(),
             claim,

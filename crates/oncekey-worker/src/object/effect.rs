@@ -25,12 +25,14 @@ use oncekey::{
             EffectOutcome, RecordChange, Settlement, line_of_fate, outcome_of_broken_answer, outcome_of_status,
             outcome_of_unsent, reply_to_store, settle_attempt,
         },
+        telling::alarm_of_settled,
     },
     http::fields::Fields,
     policy::OriginKey,
     stored::{
         attempt::Attempt,
         record::{Claim, KeptReply, Record},
+        told::Listeners,
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
@@ -97,6 +99,8 @@ pub struct Effect {
     /// Whether the front wants a note with the answer.
     pub wants_note: bool,
     pub heard: OriginHeard,
+    /// Who is told should its fate be open.
+    pub listeners: Listeners,
 }
 
 /// What the origin sees that is not in the request: the scoped key, and the content in full.
@@ -440,9 +444,13 @@ impl Effect {
                 if let Some(line) = line_of_fate(&record, &self.attempt.scoped_key, message.as_deref(), now) {
                     log_error(&line);
                 }
-                if self.accepted
-                    && let Err(failure) = self.store.after_delivery_change(&record, message.as_deref(), now)
-                {
+                let changed = if self.accepted {
+                    self.store.after_delivery_change(&record, message.as_deref(), self.listeners, now)
+                } else {
+                    // Should it fail, the alarm of the claim finds what has to be told.
+                    alarm_of_settled(&record, self.listeners, now).map_or(Ok(()), |at| self.store.wake_at(at))
+                };
+                if let Err(failure) = changed {
                     self.log_failed_store(&failure);
                 }
                 Some(record.expires())

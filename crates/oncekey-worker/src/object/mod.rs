@@ -8,11 +8,13 @@ mod attempt;
 pub mod context;
 mod deadlines;
 mod effect;
+mod index;
 mod live;
 mod look;
 mod probe;
 mod seal;
 mod store;
+mod telling;
 
 use oncekey::{
     answer::{log::failure_line, note::wants_note, refusal::Refusal},
@@ -44,7 +46,10 @@ impl Object {
             Ok(Errand::Look) => message::own_response(self.look_at_key()?),
             Ok(Errand::Release) => self.release_key(),
             Ok(Errand::Deliver) => self.deliver_again(request),
-            Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
+            Err(NotUnderstood) => match errand.parse() {
+                Ok(errand) => self.serve_index(request, &errand).await,
+                Err(NotUnderstood) => self.refuse(request, &Refusal::StoreUnavailable, None),
+            },
         }
     }
 

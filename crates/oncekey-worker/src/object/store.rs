@@ -7,20 +7,24 @@
 
 use js_sys::{Array, Uint8Array};
 use oncekey::{
-    decide::accepted,
+    decide::{accepted, telling::ring_for_telling},
     stored::{
         attempt::Attempt,
         frame::Unreadable,
         record::{Record, Seal},
         request::StoredRequest,
+        told::Listeners,
     },
 };
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::platform::{
-    bindings::{Live, Storage, ignore_rejection, join_pieces, log_error},
-    clock::js_time,
-    failure::Failure,
+use crate::{
+    object::live::owner_of,
+    platform::{
+        bindings::{Live, Storage, SyncKv, ignore_rejection, join_pieces, log_error},
+        clock::js_time,
+        failure::Failure,
+    },
 };
 
 /// Bytes of content in one row: the platform takes 2 MB, the record's head included, but enforces that in
@@ -104,6 +108,11 @@ impl Store {
     /// Wraps the platform's storage; reads and writes nothing yet.
     pub fn new(storage: Storage, live: Live) -> Self {
         Self { storage, live }
+    }
+
+    /// The rows of an object that is no key's.
+    pub fn kv(&self) -> SyncKv {
+        self.storage.kv()
     }
 
     /// Reads the row.
@@ -209,11 +218,18 @@ impl Store {
 
     /// What an accepted request calls for after its record was saved: a line in the log where a person has to look at it,
     /// the alarm, and no request once it has been answered. `message`: what the platform said, where its fetch failed.
-    pub fn after_delivery_change(&self, record: &Record, message: Option<&str>, now: u64) -> Result<(), Failure> {
+    pub fn after_delivery_change(
+        &self,
+        record: &Record,
+        message: Option<&str>,
+        listeners: Listeners,
+        now: u64,
+    ) -> Result<(), Failure> {
         if let Some(line) = accepted::line_of_end(record, message, now) {
             log_error(&line);
         }
-        self.wake_at(accepted::next_alarm(record, now))?;
+        let next = accepted::next_alarm(record, now);
+        self.wake_at(ring_for_telling(Some(record).into(), owner_of(&self.live), listeners, next, now))?;
         if matches!(record, Record::Accepted(_)) { Ok(()) } else { self.delete_request() }
     }
 

@@ -91,6 +91,10 @@ extern "C" {
     pub type Dataset;
     #[wasm_bindgen(method, catch, js_name = writeDataPoint)]
     fn write_data_point(this: &Dataset, point: &JsValue) -> Result<(), JsValue>;
+    /// What sends to a queue.
+    pub type Queue;
+    #[wasm_bindgen(method, catch)]
+    fn send(this: &Queue, message: &JsValue, options: &JsValue) -> Result<Promise, JsValue>;
 
     /// Sends a request to whatever its URL names.
     #[wasm_bindgen(catch, js_name = fetch)]
@@ -147,6 +151,12 @@ impl Dataset {
             let _ = self.write_data_point(&point);
         }
     }
+}
+
+/// Sends what a JSON text says to a queue, as JSON.
+pub fn send_to_queue(queue: &Queue, text: &JsValue) -> Result<Promise, JsValue> {
+    let text = text.as_string().unwrap_or_default();
+    queue.send(&JSON::parse(&text)?, &JSON::parse("{\"contentType\":\"json\"}")?)
 }
 
 /// A variable or secret; a variable that was written as JSON comes as what it says, and is text again here.

@@ -75,6 +75,30 @@ impl GateAnswer {
         Self::json(to_json(&LookJson { peek, cause: *cause, since, generation: *generation, tries: *tries, route }))
     }
 
+    /// What is told of an open fate: `{"key":…,"state":…,"since":…,"route":…,"status":…}`.
+    pub fn telling(key: &ScopedKey, look: &KeyLook) -> String {
+        let PeekJson { state, status, .. } = PeekJson::of(look.state);
+        let since = look.since.map(date::rfc3339);
+        to_json(&TellingJson { key: key.as_str(), state, since, route: &look.route, status })
+    }
+
+    /// A page of the operator's list: `{"items":[{"key":…, what a look says …}],"unlisted":…,"cursor":…}`. `items`: keys
+    /// and what is known of them, each an object of JSON already; `cursor`: where the next page begins, if there is one.
+    pub fn open_fates(items: &[(ScopedKey, String)], unlisted: u32, cursor: Option<&str>) -> Self {
+        let mut content = "{\"items\":[".to_owned();
+        for (at, (key, known)) in items.iter().enumerate() {
+            // The members of a look follow the key. Neither it nor a cursor has a character that JSON escapes.
+            let before = if at == 0 { "{\"key\":\"" } else { ",{\"key\":\"" };
+            content.extend([before, key.as_str(), "\",", known.strip_prefix('{').unwrap_or("}")]);
+        }
+        content.extend(["],\"unlisted\":", &unlisted.to_string(), ",\"cursor\":"]);
+        match cursor {
+            Some(cursor) => content.extend(["\"", cursor, "\"}"]),
+            None => content.push_str("null}"),
+        }
+        Self::json(content)
+    }
+
     /// What a peek says: `{"state":…,"status":…,"expires":…}`.
     pub fn peek(peek: PeekState) -> Self {
         Self::json(to_json(&PeekJson::of(peek)))
@@ -171,6 +195,17 @@ struct LookJson<'a> {
     generation: u32,
     tries: u32,
     route: &'a str,
+}
+
+#[derive(Serialize)]
+struct TellingJson<'a> {
+    key: &'a str,
+    state: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<String>,
+    route: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
 }
 
 #[derive(Serialize)]

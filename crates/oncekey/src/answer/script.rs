@@ -1,9 +1,42 @@
-//! The scripts that the gate serves to pages: their addresses, their tags, and how long they may be kept.
+//! The scripts that the gate serves to pages, and the operator's page: addresses, tags, and how long they may be kept.
 
 use crate::{digest::LengthPrefixedDigest, http::lines::HeaderLines};
 
 /// Below which the scripts stand.
 const FOLDER: &str = "/.oncekey/";
+
+/// Header lines of all parts of the operator's page: nothing but its own parts runs, nobody frames it, and nothing keeps it.
+const OPERATOR_LINES: [(&str, &str); 3] = [
+    (
+        "content-security-policy",
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'",
+    ),
+    ("x-content-type-options", "nosniff"),
+    ("cache-control", "no-store"),
+];
+
+/// Which part of the operator's page has this address, counted from 0, and its header lines.
+///
+/// ```
+/// use oncekey::answer::script::operator_part;
+///
+/// assert_eq!(operator_part("/.oncekey/").map(|(part, _)| part), Some(0));
+/// assert_eq!(operator_part("/.oncekey/operator.css").map(|(part, _)| part), Some(2));
+/// assert!(operator_part("/.oncekey/operator").is_none());
+/// ```
+pub fn operator_part(path: &str) -> Option<(u32, HeaderLines)> {
+    let (part, kind) = match path.strip_prefix(FOLDER)? {
+        "" => (0, "text/html; charset=utf-8"),
+        "operator.js" => (1, "text/javascript; charset=utf-8"),
+        "operator.css" => (2, "text/css; charset=utf-8"),
+        _ => return None,
+    };
+    let mut lines = HeaderLines::default();
+    lines.push("content-type", kind);
+    OPERATOR_LINES.iter().for_each(|(name, value)| lines.push(name, value));
+    Some((part, lines))
+}
 
 /// A script for pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -348,7 +348,8 @@ fn basis_of(attempt: &Attempt) -> Option<Box<FingerprintBasis>> {
     Some(Box::new(FingerprintBasis { sent, ..FingerprintBasis::default() }))
 }
 
-fn new_claim(owner: Owner, last: u32, claimant: Claimant, attempt: &Attempt, now: Millis) -> Claim {
+fn new_claim(owner: Owner, last: u32, mut claimant: Claimant, attempt: &Attempt, now: Millis) -> Claim {
+    claimant.note_key(&attempt.scoped_key);
     Claim {
         generation: last.max(owner.latest).saturating_add(1),
         fingerprint: attempt.fingerprint.clone(),

@@ -63,6 +63,13 @@ pub fn look_at_key<'r>(record: impl Into<FoundRecord<'r>>, owner: Owner, now: Mi
         let cause = matches!(state, PeekState::Unknown { .. }).then_some("unreadable");
         return KeyLook { state, cause, since: None, generation: 0, tries: 0, route: String::new() };
     };
+    // The caller of a proxied request has heard the origin's status, the operator has not.
+    let state = match (record, state) {
+        (Record::Unknown { status, .. }, PeekState::Unknown { expires, .. }) => {
+            PeekState::Unknown { status: *status, expires }
+        }
+        (_, state) => state,
+    };
     let claim = record.claim();
     let remembered_since = |expires: Millis| Some(expires.saturating_sub(u64::from(claim.retention) * 1000));
     let word = |cause: Cause| match cause {

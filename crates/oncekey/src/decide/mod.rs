@@ -61,4 +61,5 @@ pub mod look;
 pub mod outbox;
 pub mod outcome;
 pub mod same;
+pub mod telling;
 pub mod transition;

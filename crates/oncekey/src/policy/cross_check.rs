@@ -17,6 +17,10 @@ pub(super) fn check_together(at: &LocatedValue) -> Result<(), InvalidPolicy> {
     let (scope, before, identities) = (at.member("scope"), at.member("scope_before"), at.member("identity"));
     identities.members().try_for_each(|(_, identity)| check_identity(&identity))?;
     [scope, before].iter().try_for_each(|scope| check_scope(scope, header.value.text(), identities.value))?;
+    let target = at.member("on_unknown");
+    if let PolicyValue::Object(members) = target.value {
+        target.refuse_unless(members.len() == 1, "one of \"queue\" and \"post\"")?;
+    }
     let routes = at.member("routes");
     routes.elements().try_for_each(|route| check_key_age(&route))?;
     machines.members().try_for_each(|(_, machine)| check_machine(&machine))

@@ -23,6 +23,8 @@ pub enum ObjectShape {
     Transition,
     /// How one kind of token is found, and judged.
     Identity,
+    /// Who is told of unknown fates.
+    OnUnknown,
 }
 
 /// What a member may be.

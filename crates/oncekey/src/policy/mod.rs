@@ -44,6 +44,6 @@ pub use limit::LimitQuestion;
 pub use path_pattern::{InvalidPathPattern, PathPattern};
 pub use table::{LARGEST, LONGEST_RETENTION, LONGEST_WAIT};
 pub use types::{
-    Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route, ServerError,
-    StoreFailure, Transition, Unanswered,
+    Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OnUnknown, OriginKey, Policy, Queue, Route,
+    ServerError, StoreFailure, Transition, Unanswered,
 };

@@ -142,6 +142,13 @@ const POLICY: &[MemberRow] = &[
         ..ROW
     },
     MemberRow {
+        name: "on_unknown",
+        kind: ValueKind::Object(ObjectShape::OnUnknown),
+        published: false,
+        about: "who is told of each unknown fate and dead delivery, at least once",
+        ..ROW
+    },
+    MemberRow {
         name: "limits",
         kind: ValueKind::Object(ObjectShape::Limits),
         preset: Some(Preset::Object),
@@ -368,6 +375,21 @@ const LIMIT: &[MemberRow] = &[
     },
 ];
 
+const ON_UNKNOWN: &[MemberRow] = &[
+    MemberRow {
+        name: "queue",
+        kind: ValueKind::Text(TextSyntax::Binding),
+        about: "name of a binding of the Worker to a queue, which gets a message",
+        ..ROW
+    },
+    MemberRow {
+        name: "post",
+        kind: ValueKind::Text(TextSyntax::OriginPath),
+        about: "in place of `queue`: path at the origin to which it is sent by POST; told is what gets a 2xx",
+        ..ROW
+    },
+];
+
 const QUEUE: &[MemberRow] = &[
     MemberRow {
         name: "path",
@@ -534,7 +556,7 @@ const fn list_of(of: &'static ValueKind) -> ValueKind {
 
 impl ObjectShape {
     /// Every object.
-    pub const ALL: [ObjectShape; 9] = [
+    pub const ALL: [ObjectShape; 10] = [
         ObjectShape::Policy,
         ObjectShape::Route,
         ObjectShape::Probe,
@@ -544,6 +566,7 @@ impl ObjectShape {
         ObjectShape::Machine,
         ObjectShape::Transition,
         ObjectShape::Identity,
+        ObjectShape::OnUnknown,
     ];
 
     /// What is known of its members, in the order in which they are checked and written.
@@ -558,6 +581,7 @@ impl ObjectShape {
             ObjectShape::Machine => MACHINE,
             ObjectShape::Transition => TRANSITION,
             ObjectShape::Identity => IDENTITY,
+            ObjectShape::OnUnknown => ON_UNKNOWN,
         }
     }
 
@@ -572,6 +596,7 @@ impl ObjectShape {
         static OF_MACHINE: [MemberRule; MACHINE.len()] = rules_of(MACHINE);
         static OF_TRANSITION: [MemberRule; TRANSITION.len()] = rules_of(TRANSITION);
         static OF_IDENTITY: [MemberRule; IDENTITY.len()] = rules_of(IDENTITY);
+        static OF_ON_UNKNOWN: [MemberRule; ON_UNKNOWN.len()] = rules_of(ON_UNKNOWN);
         match self {
             ObjectShape::Policy => &OF_POLICY,
             ObjectShape::Route => &OF_ROUTE,
@@ -582,6 +607,7 @@ impl ObjectShape {
             ObjectShape::Machine => &OF_MACHINE,
             ObjectShape::Transition => &OF_TRANSITION,
             ObjectShape::Identity => &OF_IDENTITY,
+            ObjectShape::OnUnknown => &OF_ON_UNKNOWN,
         }
     }
 }

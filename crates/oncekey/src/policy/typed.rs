@@ -12,8 +12,8 @@ use crate::{
         member::ObjectShape,
         path_pattern::PathPattern,
         types::{
-            Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OriginKey, Policy, Queue, Route,
-            ServerError, StoreFailure, Transition, Unanswered,
+            Anonymous, Bind, Keep, Keys, Limit, Limits, Machine, Mode, NoStore, OnUnknown, OriginKey, Policy, Queue,
+            Route, ServerError, StoreFailure, Transition, Unanswered,
         },
         value::PolicyValue,
     },
@@ -41,6 +41,7 @@ pub(super) fn read_policy(policy: &PolicyValue) -> Policy {
         origin_key: OriginKey::of_word(policy.at("origin_key").text()),
         log: read_share(policy.at("log")),
         server_timing: policy.at("server_timing").is_true(),
+        on_unknown: policy.member("on_unknown").map(read_on_unknown),
         limits: Limits {
             anonymous: policy.at("limits").member("anonymous").map(read_limit),
             identified: policy.at("limits").member("identified").map(read_limit),
@@ -187,6 +188,13 @@ fn read_queue(name: &str, queue: &PolicyValue) -> Queue {
         lease: read_seconds(queue.at("lease")),
         retention: read_seconds(queue.at("retention")),
         unanswered: read_unanswered(queue.at("unanswered")),
+    }
+}
+
+fn read_on_unknown(target: &PolicyValue) -> OnUnknown {
+    match target.member("queue") {
+        Some(binding) => OnUnknown::Queue(read_text(binding)),
+        None => OnUnknown::Post(read_text(target.at("post"))),
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Policy {
     pub log: u32,
     /// Whether answers to requests with a key say how long what took.
     pub server_timing: bool,
+    /// Who is told of each unknown fate and dead delivery.
+    pub on_unknown: Option<OnUnknown>,
     /// How many new keys a caller may have.
     pub limits: Limits,
     /// Whether heads and contents are stored encrypted.
@@ -67,6 +69,15 @@ pub struct Policy {
     pub queues: Vec<Queue>,
     /// By name.
     pub machines: Vec<Machine>,
+}
+
+/// Who is told of unknown fates and dead deliveries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OnUnknown {
+    /// The queue that the binding of this name is bound to.
+    Queue(String),
+    /// This path at the origin.
+    Post(String),
 }
 
 /// How many new keys a caller may have: what counts them, where something does.

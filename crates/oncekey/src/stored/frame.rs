@@ -21,6 +21,8 @@
 //! | 1 | a record that is dead | yes | it is of unknown fate: one byte, 0 ambiguous, 1 unanswered |
 //! | 2 | an accepted request's record, an outbox's entry | no | what of the answer is not stored: a [text](crate::stored::storing) |
 //! | 3 | a record | no | the path of the route, UTF-8 |
+//! | 4 | a record of a proxied request | no | the [scoped key](crate::stored::told) |
+//! | 5 | a record | no | of which open fate was told to [whom](crate::stored::told) |
 
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,12 @@ pub(crate) const STORING: u32 = 2;
 
 /// The tag of the path of a record's route.
 pub(crate) const ROUTE: u32 = 3;
+
+/// The tag of a record's own scoped key.
+pub(crate) const SCOPED_KEY: u32 = 4;
+
+/// The tag of what was told of a record's fate.
+pub(crate) const TOLD: u32 = 5;
 
 /// `expires` of a form that is never given back by time alone.
 pub const NEVER: Millis = Millis::MAX;

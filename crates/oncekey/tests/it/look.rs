@@ -30,7 +30,8 @@ fn what_the_operator_is_told() {
     let head = r#"{"state":"unknown","expires":"2026-01-01T00:01:30Z""#;
     let since = r#""since":"2025-12-31T23:59:50Z""#;
     check(&unknown(Cause::Unanswered, None), alone, &format!(r#"{head},"cause":"unanswered",{since},{end}"#));
-    check(&unknown(Cause::Ambiguous, Some(500)), alone, &format!(r#"{head},"cause":"ambiguous",{since},{end}"#));
+    let said = head.replace("unknown\"", "unknown\",\"status\":500");
+    check(&unknown(Cause::Ambiguous, Some(500)), alone, &format!(r#"{said},"cause":"ambiguous",{since},{end}"#));
     let kept = KeptReply::Tombstone { status: 201 };
     let completed = Record::Completed { claim: claim(), expires, kept };
     let head = r#"{"state":"completed","status":201,"expires":"2026-01-01T00:01:30Z""#;

@@ -41,5 +41,6 @@ mod retry;
 mod same;
 mod seal;
 mod select;
+mod telling;
 mod unreadable;
 mod world;

@@ -8,7 +8,6 @@ use oncekey::{
     answer::{head::ReplyHead, peek::PeekState, refusal::Refusal},
     decide::{
         accepted::{DeliveryDecision, decide_delivery},
-        alarm::first_alarm,
         attempt::{AfterProbe, Decision, ProbeResult, decide, decide_since_probe},
         look::{ReleaseDecision, decide_release, peek_record},
         outcome::{EffectOutcome, Settlement, outcome_of_broken_answer, outcome_of_status, settle_attempt},
@@ -21,14 +20,17 @@ use oncekey::{
         attempt::{Attempt, Terms},
         frame::Unreadable,
         record::{Claim, KeptReply, Owner, Record},
+        told::Listeners,
     },
 };
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, prop_oneof, proptest};
 
 mod event;
+mod telling;
 
-use event::{Behaviour, Event, Heard, Probe, STEPS, some_event};
+use event::{Behaviour, Event, Heard, Probe, STEPS, some_event, some_listeners};
+use telling::Telling;
 
 const SCOPED: &str = "37vN-3PhkbYNEZcuynUFeJ70Y3mkTmhBLrSILmOCceY";
 const PRINTS: [&str; 2] =
@@ -84,6 +86,7 @@ struct World {
     is_forgotten: bool,
     /// The key's own time and how old it may be, where the route says so.
     age: Option<KeyAge>,
+    telling: Telling,
 }
 
 fn head(status: u16, reply: usize) -> ReplyHead {
@@ -128,7 +131,7 @@ fn is_unanswered(heard: Heard) -> bool {
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(listeners: Listeners) -> Self {
         Self {
             now: 1_000_000,
             stored: None,
@@ -144,6 +147,7 @@ impl World {
             is_other_build: false,
             is_forgotten: false,
             age: None,
+            telling: Telling::new(listeners),
         }
     }
 
@@ -300,7 +304,8 @@ impl World {
         assert_eq!(claim.retention, attempt.terms.retention);
         assert!(self.executions.last().is_none_or(|last| last.forgiven || last.claim.generation < claim.generation));
         self.save(&Record::Claimed(claim.clone()));
-        self.alarm = Some(first_alarm(&claim, self.now));
+        self.alarm = self.alarm_of_claim(&claim);
+        self.telling.is_resolved();
         self.owner = Owner { running: Some(claim.generation), latest: claim.generation };
         self.replies += 1;
         self.running = Some(self.executions.len());
@@ -360,6 +365,7 @@ impl World {
                 assert_eq!(record.expires(), until);
                 self.remembered_until = Some(until);
                 self.save(&record);
+                self.settled(&record);
             }
         }
         self.owner.running = None;
@@ -379,6 +385,8 @@ impl World {
                 let last = self.last().expect("asked for nobody");
                 self.remembered_until = Some(self.until(self.now, last.claim.retention));
                 self.save(&record);
+                self.alarm = Some(record.expires());
+                self.telling.is_resolved();
                 self.arrive(&attempt, event);
             }
             AfterProbe::Execute(claim) => self.execute(&attempt, claim, event),
@@ -392,15 +400,22 @@ impl World {
     }
 
     fn ring(&mut self) {
+        if !self.tell() {
+            return;
+        }
         match decide_delivery(&self.found(), self.owner, self.now) {
             DeliveryDecision::Delete => {
                 self.forget_in_time();
                 assert!(!self.may_have_landed() || self.is_forgotten, "deleted before its time");
+                // What another build cannot read it gives back, but not before its time.
+                assert!(!self.telling.owes() || self.found().is_err(), "a fate that nobody was told of");
+                self.telling.is_resolved();
                 self.clear();
             }
             DeliveryDecision::Later(at) => {
                 assert!(at > self.now);
-                self.alarm = Some(at);
+                self.alarm = self.ring_at(at);
+                assert!(self.alarm > Some(self.now));
             }
             decided => panic!("{decided:?}"),
         }
@@ -411,7 +426,8 @@ impl World {
         self.asking.clear();
         if let Some(execution) = self.running.take().and_then(|at| self.executions.get_mut(at)) {
             execution.has_died = true;
-            let Claim { lease_until, retention, .. } = execution.claim;
+            let Claim { lease_until, retention, generation, .. } = execution.claim;
+            self.telling.opens(generation);
             self.remembered_until = Some(self.until(lease_until, retention));
         }
     }
@@ -429,6 +445,7 @@ impl World {
         match decide_release(&self.found(), self.owner, self.now) {
             ReleaseDecision::Done => {
                 assert!(self.running.is_none(), "released while it runs");
+                self.telling.is_resolved();
                 self.clear();
                 self.free_key();
             }
@@ -481,6 +498,7 @@ impl World {
             Event::Crash => self.crash(),
             Event::Deploy => self.deploy(),
             Event::Free => self.free(),
+            Event::Hear(hears) => self.telling.hears = hears,
         }
         self.look();
     }
@@ -491,7 +509,9 @@ impl World {
             self.deploy();
         }
         self.crash();
+        self.telling.hears = self.telling.listeners;
         self.pass(self.now + 1_000_000);
+        assert!(!self.telling.owes(), "a fate that nobody was told of");
         assert_eq!((self.found(), self.alarm), (Ok(None), None), "what is never given back");
     }
 }
@@ -500,8 +520,8 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 4000, ..ProptestConfig::default() })]
 
     #[test]
-    fn no_second_effect_lands(events in vec(some_event(), 1..60)) {
-        let mut world = World::new();
+    fn no_second_effect_lands(listeners in some_listeners(), events in vec(some_event(), 1..60)) {
+        let mut world = World::new(listeners);
         for event in events {
             world.happen(event);
         }
@@ -516,7 +536,7 @@ proptest! {
         ahead in prop_oneof![4 => -60_000..60_000_i64, 2 => 240_000..330_000_i64, 1 => -1_000_000..0_i64],
         events in vec(some_event(), 1..60),
     ) {
-        let mut world = World::new();
+        let mut world = World::new(Listeners { policy: true, index: true });
         world.age = Some(KeyAge { time: world.now.saturating_add_signed(ahead), most });
         for mut event in events {
             if let Event::Arrive { terms, .. } = &mut event {

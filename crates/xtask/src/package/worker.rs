@@ -21,8 +21,15 @@ use crate::{
 const ENTRY: &str = "index.mjs";
 
 /// The modules of the worker: name and the kind that workerd's configuration calls it.
-pub const MODULES: [(&str, &str); 4] =
-    [(ENTRY, "esModule"), ("gate.wasm", "wasm"), ("oncekey.txt", "text"), ("bootstrap.txt", "text")];
+pub const MODULES: [(&str, &str); 7] = [
+    (ENTRY, "esModule"),
+    ("gate.wasm", "wasm"),
+    ("oncekey.txt", "text"),
+    ("bootstrap.txt", "text"),
+    ("operator-page.txt", "text"),
+    ("operator-script.txt", "text"),
+    ("operator-style.txt", "text"),
+];
 
 /// The hand-written modules around the bindings: the shim, what it and the wasm share, and what stands in a global's
 /// place.
@@ -64,6 +71,7 @@ pub fn trim(stage: &Path) -> Result<()> {
         "--external:./gate.wasm",
         "--external:./oncekey.txt",
         "--external:./bootstrap.txt",
+        "--external:./operator-*.txt",
         "--external:cloudflare:workers",
     ]);
     tools::run_quiet(&mut bundle)?;
@@ -97,7 +105,11 @@ pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Bu
     let script = fs::read(stage.join(ENTRY))?;
     let bootstrap = fs::read(page.with_file_name("bootstrap.js")).context("the page's scripts are built first")?;
     let page = fs::read(page).context("the page's module is built first")?;
-    let contents: [&[u8]; 4] = [&script, wasm, &page, &bootstrap];
+    let operator = source("operator");
+    let [operator_script, operator_style] = ["page.mjs", "page.css"].map(|name| small(stage, &operator.join(name)));
+    let (operator_script, operator_style) = (operator_script?, operator_style?);
+    let operator_page = fs::read(operator.join("page.html"))?;
+    let contents: [&[u8]; 7] = [&script, wasm, &page, &bootstrap, &operator_page, &operator_script, &operator_style];
     let mut gzip = 0;
     for ((name, _), content) in MODULES.iter().zip(contents) {
         gzip += gzip_size(content)?;
@@ -109,6 +121,13 @@ pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Bu
         tools::write_if_changed(&dir.join(name), &text)?;
     }
     Ok(Built { dir: dir.to_path_buf(), gzip, wasm: wasm.len(), script: script.len() })
+}
+
+/// A script or style as small as it can be.
+fn small(stage: &Path, file: &Path) -> Result<Vec<u8>> {
+    let out = stage.join(file.file_name().context("a file has a name")?);
+    tools::run_quiet(&mut tools::bundle(file, &out)?)?;
+    Ok(fs::read(out)?)
 }
 
 /// workerd hands a compiled module to a plain import; the one snippet of a dependency becomes a part of the file; and the

@@ -14,6 +14,7 @@ pub fn markdown(shape: ObjectShape) -> String {
         ObjectShape::Policy => "the policy".to_owned(),
         ObjectShape::Limits => "`limits`".to_owned(),
         ObjectShape::Identity => "an identity".to_owned(),
+        ObjectShape::OnUnknown => "`on_unknown`".to_owned(),
         other => format!("a {}", other.word()),
     };
     let rows = shape.rows().iter().map(table_row);

@@ -18,6 +18,7 @@ impl ObjectShape {
             ObjectShape::Machine => "Machine",
             ObjectShape::Transition => "Transition",
             ObjectShape::Identity => "Identity",
+            ObjectShape::OnUnknown => "OnUnknown",
         }
     }
 
@@ -38,6 +39,7 @@ impl ObjectShape {
             ObjectShape::Machine => "The states of one kind of entity.",
             ObjectShape::Transition => "A change of an entity's state.",
             ObjectShape::Identity => "How one kind of signed token is found and verified.",
+            ObjectShape::OnUnknown => "Who is told of unknown fates and dead deliveries: one of both.",
         }
     }
 }

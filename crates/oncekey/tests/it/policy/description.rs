@@ -69,6 +69,9 @@ fn samples(kind: ValueKind) -> ([Value; 2], Vec<Value>) {
         }
         ValueKind::Object(shape) => {
             let mut other = least(shape);
+            if shape == ObjectShape::OnUnknown {
+                other.clear();
+            }
             let row = shape.rows().iter().find(|row| !row.needed).unwrap();
             other.insert(row.name.to_owned(), samples(row.kind).0[0].clone());
             ([least(shape).into(), other.into()], Vec::new())
@@ -84,6 +87,10 @@ fn least(shape: ObjectShape) -> Object {
     if shape == ObjectShape::Identity {
         // One way to verify it has to be there, and no row says which.
         least.insert("unverified".to_owned(), json!(true));
+    }
+    if shape == ObjectShape::OnUnknown {
+        // So has one to tell.
+        least.insert("post".to_owned(), json!("/a"));
     }
     least
 }
@@ -123,6 +130,7 @@ fn policy_with(shape: ObjectShape, object: &Object) -> (String, &'static str) {
         ObjectShape::Queue => (json!({ "queues": { "q": object } }), "/queues/q"),
         ObjectShape::Machine => (json!({ "machines": { "m": object } }), "/machines/m"),
         ObjectShape::Identity => (json!({ "identity": { "i": verified(object) } }), "/identity/i"),
+        ObjectShape::OnUnknown => (json!({ "on_unknown": told(object) }), "/on_unknown"),
         ObjectShape::Transition => (
             json!({ "machines": { "m": { "initial": "a", "transitions": { "go": object, "on": { "from": ["a"], "to": "b" } } } } }),
             "/machines/m/transitions/go",
@@ -151,6 +159,17 @@ fn verified(identity: &Object) -> Object {
     identity
 }
 
+/// One of those who can be told.
+fn told(target: &Object) -> Object {
+    let mut target = target.clone();
+    if target.contains_key("queue") {
+        target.remove("post");
+    } else {
+        target.entry("post").or_insert(json!("/a"));
+    }
+    target
+}
+
 /// The object where `policy_with` put it; what has none is published nowhere.
 fn published(text: &str, shape: ObjectShape) -> Value {
     let published: Value = serde_json::from_str(&parse(text).unwrap().published()).unwrap();
@@ -163,7 +182,8 @@ fn published(text: &str, shape: ObjectShape) -> Value {
         | ObjectShape::Queue
         | ObjectShape::Machine
         | ObjectShape::Transition
-        | ObjectShape::Identity => Value::Null,
+        | ObjectShape::Identity
+        | ObjectShape::OnUnknown => Value::Null,
     }
 }
 

@@ -1,9 +1,9 @@
 //! The events of which histories are made, and their random choice.
 use oncekey::{
     policy::{Keep, ServerError, Unanswered},
-    stored::{attempt::Terms, storing::Storing},
+    stored::{attempt::Terms, storing::Storing, told::Listeners},
 };
-use proptest::prelude::{Just, Strategy, prop_oneof};
+use proptest::prelude::{Just, Strategy, any, prop_oneof};
 
 /// What an origin does with a request, and what is heard of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +67,8 @@ pub enum Event {
     Deploy,
     /// The operator releases the key.
     Free,
+    /// Who is told of fates takes them from now on, or does not.
+    Hear(Listeners),
 }
 
 /// How the origin answers, should it be asked.
@@ -117,6 +119,10 @@ fn some_behaviour() -> impl Strategy<Value = Behaviour> {
     ]
 }
 
+pub fn some_listeners() -> impl Strategy<Value = Listeners> {
+    (any::<bool>(), any::<bool>()).prop_map(|(policy, index)| Listeners { policy, index })
+}
+
 pub fn some_event() -> impl Strategy<Value = Event> {
     let content = prop_oneof![6 => Just(0), 1 => Just(1)];
     let caller = prop_oneof![4 => Just(1), 2 => Just(2), 1 => Just(0), 1 => Just(3_usize)];
@@ -130,5 +136,6 @@ pub fn some_event() -> impl Strategy<Value = Event> {
         2 => Just(Event::Crash),
         1 => Just(Event::Deploy),
         1 => Just(Event::Free),
+        1 => some_listeners().prop_map(Event::Hear),
     ]
 }
