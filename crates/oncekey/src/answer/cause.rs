@@ -21,7 +21,7 @@ const KNOWN: &str = " a able abort aborted access after all allowed alarm alread
     tls to too transient trusted try type unable unexpected unknown unreachable updated upgrade uploading upstream url \
     used using was wasm websocket were while with without worker workers would write written wrong your ";
 
-/// What a line says of a failure: those of the platform's words that are [known](KNOWN), `…` where others stood, at most
+/// What a line says of a failure: those of the platform's words that are known, `…` where others stood, at most
 /// 160 bytes. The platform's messages may hold an address with its query and credentials, or an id: what is not in the
 /// list is left out whatever it looks like, so that nothing else can pass.
 ///
