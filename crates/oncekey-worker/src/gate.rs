@@ -2,6 +2,7 @@
 
 use std::{cell::RefCell, rc::Rc};
 
+use js_sys::Promise;
 use oncekey::{
     answer::{
         log::{fault_line, log_line},
@@ -14,7 +15,6 @@ use oncekey::{
     },
     policy::{InvalidPolicy, LimitQuestion, OnUnknown, Policy},
 };
-use js_sys::Promise;
 use wasm_bindgen::JsValue;
 use worker::Env;
 

@@ -4,7 +4,11 @@ use std::cell::RefCell;
 
 use js_sys::Array;
 use oncekey::{
-    answer::{own::GateAnswer, refusal::Refusal, script::{Script, operator_part}},
+    answer::{
+        own::GateAnswer,
+        refusal::Refusal,
+        script::{Script, operator_part},
+    },
     errand::{Errand, MAX_PEEK_WAIT},
     http::{
         credentials::is_secret,
@@ -61,7 +65,11 @@ pub async fn answer_service(
     if let Some((part, lines)) = operator_part(path)
         && incoming.gate.has_operator
     {
-        return if read { Ok(message::new_response(200, lines, &scripts.get(2 + part))?) } else { refuse_method("GET, HEAD") };
+        return if read {
+            Ok(message::new_response(200, lines, &scripts.get(2 + part))?)
+        } else {
+            refuse_method("GET, HEAD")
+        };
     }
     if path == OPEN_FATES {
         if !read {
@@ -166,15 +174,12 @@ fn is_operator(incoming: &Incoming<'_>) -> bool {
 }
 
 /// Refuses whoever is not the operator; without one there is no such endpoint.
-fn check_operator(incoming: &Incoming<'_>) -> Result<(), Stop> {
-    let Some(secret) = incoming.gate.secret("ONCEKEY_ADMIN") else {
-        return Err(Refusal::NoSuchEndpoint.into());
-    };
-    let given = incoming.fields.get("authorization").unwrap_or_default();
-    if !is_secret(given, &secret) {
-        return Err(Refusal::Unauthorized.into());
+fn check_operator(incoming: &Incoming<'_>) -> Result<(), Refusal> {
+    match incoming.gate.has_operator {
+        false => Err(Refusal::NoSuchEndpoint),
+        true if is_operator(incoming) => Ok(()),
+        true => Err(Refusal::Unauthorized),
     }
-    Ok(())
 }
 
 /// What only the operator may ask of a key.

@@ -99,8 +99,7 @@ pub fn assemble(stage: &Path, wasm: &[u8], page: &Path, dir: &Path) -> Result<Bu
     let [operator_script, operator_style] = ["page.mjs", "page.css"].map(|name| small(stage, &operator.join(name)));
     let (operator_script, operator_style) = (operator_script?, operator_style?);
     let operator_page = fs::read(operator.join("page.html"))?;
-    let contents: [&[u8]; 7] =
-        [&script, wasm, &page, &bootstrap, &operator_page, &operator_script, &operator_style];
+    let contents: [&[u8]; 7] = [&script, wasm, &page, &bootstrap, &operator_page, &operator_script, &operator_style];
     let mut gzip = 0;
     for ((name, _), content) in MODULES.iter().zip(contents) {
         gzip += gzip_size(content)?;
