@@ -85,7 +85,7 @@ describe("the operator's page", { timeout: 120_000 }, () => {
     const { spot, key } = await open("/orders", { status: 500 }, { status: 201 });
     await check(async (page) => {
       const text = (await item(page, key).innerText()).replace(/\s+/g, " ");
-      for (const word of ["unknown", "/*", "the origin's answer does not tell", "500"]) assert.ok(text.includes(word), `${word}: ${text}`);
+      for (const word of ["unknown", "/*", "its answer does not tell", "500"]) assert.ok(text.includes(word), `${word}: ${text}`);
       await item(page, key).getByText("Release").focus();
       await page.keyboard.press("Enter");
       // The first answer is no.
@@ -122,7 +122,7 @@ describe("the operator's page", { timeout: 120_000 }, () => {
       await world.send({ method: "DELETE", path: `/.oncekey/keys/${two.key}`, lines: [["Authorization", `Bearer ${ADMIN}`]] });
       await item(page, two.key).getByText("Release").click();
       await page.locator("#yes").click();
-      await said(page, "resolved meanwhile");
+      await said(page, "Resolved meanwhile");
       await page.context().setOffline(true);
       await page.getByText("Show", { exact: true }).click();
       await said(page, "cannot be reached");

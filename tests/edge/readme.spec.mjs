@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -133,7 +134,7 @@ test("the runbook's commands", async () => {
   const [health, list] = [command(RUNBOOK, "First look"), command(RUNBOOK, "First look", 1)];
   assert.deepEqual((await send(health)).json, { healthy: true });
   const hook = command(WORKER, "Accepted requests");
-  const dead = { ...hook, headers: { ...hook.headers, "Idempotency-Key": '"dead"' }, url: hook.url.replace(/[^/]*$/, "nobody-takes-this") };
+  const dead = { ...hook, headers: { ...hook.headers, "Idempotency-Key": randomUUID() }, url: hook.url.replace(/[^/]*$/, "nobody-takes-this") };
   const { id } = (await send(dead)).json;
   const listed = async () => (await send(list)).json.items.find((/** @type {any} */ item) => item.key === id);
   assert.equal((await until(listed, "it is listed")).state, "dead");

@@ -167,10 +167,10 @@ pub fn read_rows(text: &str) -> Option<(u32, Vec<(&str, &str)>)> {
 }
 
 /// What a look at a row's key says of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenFate {
-    /// It is open, and this is known of it.
-    Open(String),
+    /// It is open, and the answer says what is known of it.
+    Open,
     /// It was resolved.
     Resolved,
     /// The object could not be asked: the row stands.
@@ -182,9 +182,5 @@ pub fn read_look(status: u16, content: &str) -> SeenFate {
     let Some(state) = content.strip_prefix("{\"state\":\"").filter(|_| status == 200) else {
         return SeenFate::Unseen;
     };
-    if state.starts_with("unknown") || state.starts_with("dead") {
-        SeenFate::Open(content.to_owned())
-    } else {
-        SeenFate::Resolved
-    }
+    if state.starts_with("unknown") || state.starts_with("dead") { SeenFate::Open } else { SeenFate::Resolved }
 }

@@ -37,6 +37,9 @@ fn one_version() {
     assert!(text("crates/oncekey/CHANGELOG.md").contains(&format!("## {version}")), "CHANGELOG.md tells no {version}");
 }
 
+/// Where a manifest names what it needs.
+const KINDS: [&str; 2] = ["dependencies", "devDependencies"];
+
 /// A template asks for the very version of each tool and library that it is tried with, or a later one that is compatible.
 #[test]
 fn templates_ask_for_what_they_are_tried_with() {
@@ -44,10 +47,11 @@ fn templates_ask_for_what_they_are_tried_with() {
     for template in templates() {
         let manifest = json(&format!("{template}/package.json"));
         assert_eq!(manifest["private"], true, "{template}");
-        let wanted = ["dependencies", "devDependencies"].into_iter().filter_map(|kind| manifest[kind].as_object());
+        let wanted = KINDS.into_iter().filter_map(|kind| manifest[kind].as_object());
         for (name, range) in wanted.flatten() {
             let own = ["oncekey", "oncekey-worker"].contains(&name.as_str()).then_some(env!("CARGO_PKG_VERSION"));
-            let pinned = || tried.iter().find_map(|tools| tools["dependencies"][name].as_str());
+            let pinned =
+                || tried.iter().find_map(|tools| KINDS.into_iter().find_map(|kind| tools[kind][name].as_str()));
             let version = own.or_else(pinned).unwrap_or("nothing");
             assert_eq!(range, &Value::from(format!("^{version}")), "{template}: {name}");
         }

@@ -49,9 +49,9 @@ pub async fn answer_list(incoming: &Incoming<'_>, parts: &UrlParts<'_>) -> Resul
     let mut open = Vec::new();
     for ((name, text), asked) in rows.iter().zip(asked) {
         let known = match hear_key(asked).await {
-            SeenFate::Open(known) => known,
-            SeenFate::Unseen => String::from(*text),
-            SeenFate::Resolved => {
+            (SeenFate::Open, known) => known,
+            (SeenFate::Unseen, _) => String::from(*text),
+            (SeenFate::Resolved, _) => {
                 resolved.push((&shard, name));
                 continue;
             }
@@ -74,12 +74,13 @@ fn ask_key(incoming: &Incoming<'_>, name: &str) -> Result<Promise, Failure> {
     Ok(incoming.gate.object(Class::Keys, &key)?.fetch_with(incoming.request, &init)?)
 }
 
-async fn hear_key(asked: Result<Promise, Failure>) -> SeenFate {
+async fn hear_key(asked: Result<Promise, Failure>) -> (SeenFate, String) {
     let heard = async {
         let answer: Response = await_promise(asked?).await?;
-        Ok::<_, Failure>(read_look(answer.status(), &content_of(&answer).await?))
+        let said = content_of(&answer).await?;
+        Ok::<_, Failure>((read_look(answer.status(), &said), said))
     };
-    heard.await.unwrap_or(SeenFate::Unseen)
+    heard.await.unwrap_or((SeenFate::Unseen, String::new()))
 }
 
 async fn list_rows(

@@ -174,15 +174,12 @@ fn is_operator(incoming: &Incoming<'_>) -> bool {
 }
 
 /// Refuses whoever is not the operator; without one there is no such endpoint.
-fn check_operator(incoming: &Incoming<'_>) -> Result<(), Stop> {
-    let Some(secret) = incoming.gate.secret("ONCEKEY_ADMIN") else {
-        return Err(Refusal::NoSuchEndpoint.into());
-    };
-    let given = incoming.fields.get("authorization").unwrap_or_default();
-    if !is_secret(given, &secret) {
-        return Err(Refusal::Unauthorized.into());
+fn check_operator(incoming: &Incoming<'_>) -> Result<(), Refusal> {
+    match incoming.gate.has_operator {
+        false => Err(Refusal::NoSuchEndpoint),
+        true if is_operator(incoming) => Ok(()),
+        true => Err(Refusal::Unauthorized),
     }
-    Ok(())
 }
 
 /// What only the operator may ask of a key.

@@ -8,13 +8,13 @@ const LOOK = "Look at the origin first.";
 
 /** Method, end of the path, what is asked, what it means, its name, and what the gate's statuses say. @type {Record<string, [string, string, string, string, string, Record<number, string>]>} */
 const ACTS = {
-  release: ["DELETE", "", "Release this key?", `The next request under it runs, whether or not this one took effect. ${LOOK}`, "Release it", {
-    204: "Released: the next request under that key runs.",
-    409: "It runs at this moment: nothing was changed.",
+  release: ["DELETE", "", "Release this key?", `The next request under it runs, even if this one took effect. ${LOOK}`, "Release it", {
+    204: "Released.",
+    409: "It runs now: nothing was changed.",
   }],
-  deliver: ["POST", "/deliver", "Deliver it again?", `The origin is asked again under the same key, whether or not this one took effect. ${LOOK}`, "Deliver it again", {
+  deliver: ["POST", "/deliver", "Deliver it again?", `The origin is asked again under the same key, even if this one took effect. ${LOOK}`, "Deliver it again", {
     202: "It is being delivered again.",
-    409: "It was not delivered: it is no accepted request, or its fate is open no more.",
+    409: "Not delivered: it is no accepted request, or open no more.",
   }],
 };
 
@@ -23,12 +23,12 @@ const RESOLVED = [202, 204, 404];
 
 /** @type {Record<string, string>} */
 const CAUSES = {
-  ambiguous: "the origin's answer does not tell",
-  unanswered: "the origin gave no answer, or only a part of one",
-  owner_died: "the gate was stopped while it ran",
-  declined: "the origin declined it",
-  exhausted: "it was tried until its time was over",
-  unreadable: "another version of the gate wrote what is stored",
+  ambiguous: "its answer does not tell",
+  unanswered: "no whole answer",
+  owner_died: "the gate was stopped meanwhile",
+  declined: "it was declined",
+  exhausted: "its time was over",
+  unreadable: "another version wrote it",
 };
 
 /** How long an answer may take, in ms. */
@@ -54,10 +54,9 @@ const say = (text) => void (said.textContent = text);
 
 /** @param {string} path @param {string} [method] @returns {Promise<Response | null>} nothing where the gate cannot be reached */
 async function ask(path, method = "GET") {
-  const headers = { Authorization: `Bearer ${secret.value}`, Accept: "application/json" };
+  const headers = { Authorization: `Bearer ${secret.value}` };
   try {
-    const options = { method, headers, signal: AbortSignal.timeout(PATIENCE) };
-    return await fetch(`/.oncekey/${path}`, { ...options, cache: "no-store", credentials: "omit", redirect: "error" });
+    return await fetch(`/.oncekey/${path}`, { method, headers, signal: AbortSignal.timeout(PATIENCE) });
   } catch {
     return null;
   }
@@ -68,7 +67,7 @@ const WORDS = {
   0: "The gate cannot be reached.",
   401: "That is not the admin secret.",
   404: "The gate has no admin secret.",
-  503: "The gate cannot reach its objects. Try again.",
+  503: "The gate cannot reach its objects.",
 };
 
 /** @param {number} status */
@@ -93,9 +92,7 @@ function show(fate) {
   const time = since && new Date(since).toLocaleString();
   const texts = [state, route || "route not remembered", time, CAUSES[cause] ?? cause, status ?? "none", key];
   for (const [at, place] of item.querySelectorAll("span, b, time, dd:not(:has(*)), code").entries()) place.textContent = `${texts[at]}`;
-  item.querySelector("span")?.classList.add(state);
   for (const button of item.querySelectorAll("button")) {
-    button.ariaLabel = `${button.textContent}: ${state}, ${route}, key ${key}`;
     button.onclick = () => confirmed(button.value, fate, item);
   }
   list.append(item);
@@ -103,7 +100,7 @@ function show(fate) {
 
 function tally() {
   const shown = list.childElementCount;
-  const rest = unlisted ? `, and ${unlisted} that are in the log alone` : "";
+  const rest = unlisted ? `, and ${unlisted} in the log alone` : "";
   count.textContent = shown ? `${shown}${cursor ? " or more" : ""} open${rest}` : `Nothing is open${rest}`;
   more.hidden = cursor === null;
 }
@@ -145,8 +142,8 @@ function confirmed(act, fate, item) {
 async function perform(act, fate, item) {
   const [method, end, , , , words] = ACTS[act];
   const answer = await ask(`keys/${fate.key}${end}`, method);
-  if (!answer) return say("The gate cannot be reached: whether it heard is not known. Show the list again.");
-  say(answer.status === 404 ? "It was resolved meanwhile: nothing was changed." : (words[answer.status] ?? wordsOf(answer.status)));
+  if (!answer) return say("The gate cannot be reached: whether it heard is not known.");
+  say(answer.status === 404 ? "Resolved meanwhile: nothing was changed." : (words[answer.status] ?? wordsOf(answer.status)));
   if (!RESOLVED.includes(answer.status)) return;
   const next = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();

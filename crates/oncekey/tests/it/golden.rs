@@ -16,6 +16,7 @@ use oncekey::{
         },
         request::StoredRequest,
         storing::Storing,
+        told::{Listeners, ToldFate},
     },
 };
 use proptest::collection::vec;
@@ -237,6 +238,24 @@ fn records_of_version_2() {
         claim.claimant.route = "/payments/*".to_owned();
     }
     check_record(&golden!("record-v2-accepted-route"), &ambiguous);
+    let mut told = unknown_fate_told();
+    check_record(&golden!("record-v2-unknown-told"), &told);
+    if let Record::Unknown { claim, .. } = &mut told {
+        claim.claimant.note_told(ToldFate { tries: 3, told: Listeners::default(), ..fate_told() });
+    }
+    check_record(&golden!("record-v2-unknown-untold"), &told);
+}
+
+fn fate_told() -> ToldFate {
+    ToldFate { generation: 7, since: EXPIRES - 86_400_000, told: Listeners { policy: true, index: true }, tries: 1 }
+}
+
+/// What is told of a fate, beside the key that is told.
+fn unknown_fate_told() -> Record {
+    let mut claim = claim();
+    claim.claimant.note_key(&attempt(Unanswered::Hold).scoped_key);
+    claim.claimant.note_told(fate_told());
+    Record::Unknown { claim, expires: EXPIRES, cause: Cause::Ambiguous, status: Some(500) }
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn a_fate_on_the_list() {
     assert_eq!(read_rows("0"), Some((0, vec![])));
     assert_eq!(read_rows("{\"status\":503}"), None);
     let open = r#"{"state":"dead"}"#;
-    assert_eq!(read_look(200, open), SeenFate::Open(open.to_owned()));
+    assert_eq!(read_look(200, open), SeenFate::Open);
     assert_eq!(read_look(200, r#"{"state":"completed"}"#), SeenFate::Resolved);
     assert_eq!(read_look(503, r#"{"status":503}"#), SeenFate::Unseen);
 }
