@@ -376,6 +376,24 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     assert.match(sent[1]?.content ?? "", /"C"/);
     assert.equal(keysOf(sent), 2);
   }, { "/orders": [{ wait: 600 }, {}] });
+  // What a library sends where a script names no button: htmx 1.9 and 2 the last that was pressed, Unpoly the first.
+  for (const [library, attributes] of [["htmx1", HTMX], ["htmx2", HTMX], ["htmx4", HTMX], ["turbo", PLAIN], ["unpoly", UNPOLY]])
+    check(`${library}: requestSubmit() after an outcome that is not known: the same content has the same key, whoever names the button`, { body: form(attributes ?? ""), head: `<script src=/${library}.js></script>` }, async ({ page, sent }) => {
+      await page.click("#buy");
+      await until(() => sent.length === 1, "a click");
+      await page.waitForSelector("#order:not([aria-busy])");
+      await run(page, `order.requestSubmit()`);
+      await until(() => sent.length === 2, "both");
+      assert.equal(keysOf(sent), new Set(sent.map(({ content }) => content)).size);
+    }, { "/orders": [{ status: 500, body: `<!doctype html><title>x</title>${form(attributes ?? "")}<div id=out>no</div>` }, {}] });
+  for (const [library, attributes] of [["htmx1", HTMX], ["htmx2", HTMX], ["htmx4", HTMX], ["turbo", PLAIN], ["unpoly", UNPOLY]])
+    check(`${library}: requestSubmit() while a click's request is under way: the same content is refused, other content is sent afterwards`, { body: form(attributes ?? ""), head: `<script src=/${library}.js></script>` }, async ({ page, sent }) => {
+      await run(page, `buy.click(); for (const [ms, value] of [[100, "tea"], [200, "B"], [300, "C"]]) setTimeout(() => { item.value = value; order.requestSubmit(); }, ms)`);
+      await until(() => sent.length === 2, "the last");
+      await page.waitForTimeout(QUIET);
+      assert.deepEqual(sent.map(({ content }) => /"item","(\w+)"/.exec(content)?.[1]), ["tea", "C"]);
+      assert.equal(keysOf(sent), 2);
+    }, { "/orders": [{ wait: 1000, body: `<!doctype html><title>x</title>${form(attributes ?? "")}<div id=out></div>` }, {}] });
   check("turbo: an answer that leads nowhere ends its intent too", { body: form(PLAIN), head: `<script src=/turbo.js></script>` }, async ({ page, sent }) => {
     for (const value of ["one", "two"]) {
       await page.fill("#item", value);

@@ -65,10 +65,10 @@ pub enum Admission {
 }
 
 /// Whether another submit of this intent must be refused; then the page is told. `trigger` is the event that caused it. One
-/// without a submitter is told by what the form's controls say.
+/// that names no submitter is told by what the form's controls say, whichever button a library sends with it.
 pub fn admit(subject: &Subject, trigger: &Js) -> Admission {
     let (name, base) = (subject.intent_name(), subject.base_name());
-    let by_script = is_member_text(trigger, "type", "submit") && !subject.submitter.is_truthy();
+    let by_script = is_member_text(trigger, "type", "submit") && !is_member_truthy(trigger, "submitter");
     let controls = subject.control_digest();
     let busy = LOCKS.with_borrow_mut(|locks| {
         let lock = locks.busy.iter_mut().find(|lock| lock.name == name || by_script && lock.base == base)?;
