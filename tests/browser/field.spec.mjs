@@ -57,6 +57,16 @@ describe("pages as they are", { timeout: 600_000 }, () => {
   same("a named button whose click submits the form by script: its value arrives", {
     body: `<form ${PLAIN}><input name=a value=1><button id=buy name=op value=save onclick="this.form.submit()">Save</button></form>`,
   }, 1, (page) => page.click("#buy", { noWaitAfter: true }));
+  same("a button whose click submits the form by script, on a slow page: each content arrives, under a key of its own", {
+    body: `<form id=order ${PLAIN} target=frame><input id=item name=item><button id=buy onclick="this.form.submit()">Buy</button></form>${FRAME}`,
+    head: `<script>addEventListener("submit", () => { for (const since = performance.now(); performance.now() < since + 5; ); }, true);</script>`,
+  }, 2, async (page) => {
+    for (const value of ["A", "B"]) {
+      await page.fill("#item", value);
+      await page.click("#buy");
+      await page.waitForTimeout(1500);
+    }
+  });
   same("a submit that starts another form's", {
     body: form(`${PLAIN} onsubmit="document.getElementById('log').submit()"`) + `<form id=log method=post action=/log target=frame><input name=l value=2></form>${FRAME}`,
   }, 2, (page) => page.click("#buy", { noWaitAfter: true }), { "/orders": [{ wait: 300 }] });

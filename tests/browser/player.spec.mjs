@@ -205,18 +205,23 @@ async function perform(play, isBare) {
   return { site, submits, errors, log, wrong, untold };
 }
 
-/** How often a person meant an intent: once more after an answer of success. @param {Submit[]} submits @param {Arrival[]} arrivals
- *  @param {number} slack milliseconds that pass between the press and the call */
-function countMeant(submits, arrivals, slack) {
+/** How often a person meant an intent: once more after an answer of success, and after other content of the same form and
+ *  button, whose key takes the place of the first. @param {Submit[]} submits @param {Arrival[]} arrivals of the intent
+ *  @param {Arrival[]} others of other content @param {number} slack milliseconds that pass between the press and the call */
+function countMeant(submits, arrivals, others, slack) {
   let [meant, since] = [0, 0];
   for (const { at } of submits) {
     const isAnswered = arrivals.some(({ status, ended }) => status >= 200 && status < 400 && ended > since && ended < at + slack);
-    if (meant && !isAnswered) continue;
+    const isReplaced = others.some((other) => other.at > since && other.at < at);
+    if (meant && !isAnswered && !isReplaced) continue;
     meant++;
     since = at;
   }
   return Math.max(meant, 1);
 }
+
+/** @param {string} intent */
+const withoutText = (intent) => intent.replace(/ n,\S+/, "");
 
 /** @param {Play} play @param {Awaited<ReturnType<typeof perform>>} played */
 function judge(play, { site, submits, errors, wrong, untold }) {
@@ -228,8 +233,11 @@ function judge(play, { site, submits, errors, wrong, untold }) {
     const own = submits.filter(({ intents }) => intents.includes(intent));
     const part = play.parts[Number(arrivals[0]?.path.slice(2))];
     if (part?.queues) continue;
+    // Where the content is hidden fields or `hx-vals`, each content has a place of its own.
+    const isOther = (/** @type {Arrival} */ one) => one.key && one.path === arrivals[0]?.path && one.intent !== intent && withoutText(one.intent) === withoutText(intent);
+    const others = part?.kind === "dialog" || part?.kind === "rows" ? [] : site.arrivals.filter(isOther);
     // What imports the module first, calls `send` later.
-    const meant = countMeant(own, arrivals, part?.kind === "send" ? 200 : 0);
+    const meant = countMeant(own, arrivals, others, part?.kind === "send" ? 200 : 0);
     if (ran > meant) found.push(`${ran} orders for ${meant} intents: ${intent}`);
   }
   // htmx sends what a press has put into a queue with the fields of later, so that only how many there are is known.
