@@ -150,7 +150,8 @@ async function perform(play, isBare) {
     for (const [number, { acts, then }] of play.bursts.entries()) {
       const [from, seen] = [site.arrivals.length, submits.length];
       await act(acts);
-      if (isEarly && number === 0) {
+      // An answer may have brought the page anew.
+      if (isEarly) {
         await page.waitForSelector("html[data-oncekey=ready]", { state: "attached", timeout: 4000 }).catch(() => {});
         await page.waitForTimeout(QUIET);
         await quiet();
@@ -173,7 +174,8 @@ async function perform(play, isBare) {
       await quiet();
       const isBusy = () => page.evaluate(() => document.querySelector("[aria-busy],[aria-disabled],:disabled")?.outerHTML.slice(0, 200) ?? "");
       let busy = await isBusy();
-      for (let tries = 0; tries < 70 && busy; tries++) {
+      // A plain form is busy for five seconds at most, and once more for what has waited to be saved.
+      for (let tries = 0; tries < 120 && busy; tries++) {
         await page.waitForTimeout(100);
         busy = await isBusy();
       }
