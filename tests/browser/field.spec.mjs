@@ -227,6 +227,15 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     assert.equal(sent.length, 1);
   }, { "/orders": [{ wait: 3500 }] });
 
+  // htmx 4 itself takes it for the form.
+  for (const htmx of ["htmx1", "htmx2"])
+    check(`${htmx}: a control named form is not the form`, { body: form(HTMX, `<input name=form>`), head: script(htmx) }, async ({ page, sent }) => {
+      await run(page, `buy.click(); setTimeout(() => buy.click(), 150)`);
+      await page.waitForSelector("#order[aria-busy]");
+      await page.waitForSelector("#order:not([aria-busy])");
+      assert.equal(sent.length, 1);
+    }, { "/orders": [{ wait: 700 }] });
+
   // Other people's requests, and whatever throws.
   const OWN_SEND = `<script>{ const Native = XMLHttpRequest; window.XMLHttpRequest = function () { const xhr = new Native(), send = xhr.send; xhr.send = function (body) { xhr.setRequestHeader("X-Signature", "s" + String(body ?? "").length); return send.call(xhr, body); }; return xhr; }; }</script>`;
   for (const htmx of ["htmx1", "htmx2"]) {

@@ -2,9 +2,8 @@
 // Members, methods, attributes and content of the page's values. No exception passes through wasm, and a form's controls
 // never shadow the form's own members.
 
-/** What holds a value's member: of a form its prototype, since each control is a member of the form; but not what a script has
- *  put there. @param {any} of @param {string} name */
-const holder = (of, name) => (of instanceof HTMLFormElement && name in HTMLFormElement.prototype ? HTMLFormElement.prototype : of);
+/** What holds a value's members: of a form its prototype, since each control is a member of the form. @param {any} of */
+const holder = (of) => (of instanceof HTMLFormElement ? HTMLFormElement.prototype : of);
 /** What `f` gives, or `undefined` if it throws. @param {() => any} f @returns {any} */
 export const unlessThrown = (f) => {
   try {
@@ -14,7 +13,7 @@ export const unlessThrown = (f) => {
 
 /** A member, or a member's member (`a.b`). @param {any} of @param {string} path @returns {any} */
 export const member = (of, path) =>
-  unlessThrown(() => path.split(".").reduce((value, name) => Reflect.get(holder(value, name), name, value), of));
+  unlessThrown(() => path.split(".").reduce((value, name) => Reflect.get(holder(value), name, value), of));
 /** A member of the window. @param {string} path @returns {any} */
 export const globalMember = (path) => member(globalThis, path);
 /** @param {any} of @param {string} name @param {any} value */
@@ -23,7 +22,7 @@ export const setMember = (of, name, value) => unlessThrown(() => (of[name] = val
 export const setEntry = (entries, name, value) =>
   unlessThrown(() => (typeof entries.set == "function" ? entries.set(name, value) : (entries[name] = value)));
 /** @param {any} of @param {string} name @param {...any} values @returns {any} */
-export const callMethod = (of, name, ...values) => unlessThrown(() => holder(of, name)[name].apply(of, values));
+export const callMethod = (of, name, ...values) => unlessThrown(() => holder(of)[name].apply(of, values));
 /** @param {any} list @returns {number} */
 export const lengthOf = (list) => list?.length ?? 0;
 /** @param {any} list @param {number} index @returns {any} */
