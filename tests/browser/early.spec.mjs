@@ -43,6 +43,27 @@ describe("early", { timeout: 120_000 }, () => {
       }, { "/oncekey.js": [{ after: clicked, wait: 1000 }] });
     });
 
+  for (const [way, body, head] of WAYS.filter(([way]) => way !== "htmx 1.9"))
+    test(`${way}: what is held is sent as it was submitted, though the form says something else by then`, () => {
+      /** @type {() => void} */
+      let come = () => {};
+      const clicked = new Promise((/** @type {(value?: any) => void} */ resolve) => (come = resolve));
+      return visit(browser, { body, head: BOOT + head, ready: false, waitUntil: "commit" }, async ({ page, sent }) => {
+        await page.waitForSelector("#buy");
+        await page.evaluate(() => {
+          const [form, item] = /** @type {any[]} */ (["order", "item"].map((id) => document.getElementById(id)));
+          form.elements.buy.click();
+          item.value = "coffee";
+          form.requestSubmit();
+        });
+        come();
+        await page.waitForSelector(".answer");
+        assert.equal(sent.length, 1);
+        assert.match(keyOf(sent[0]) ?? "", /^[0-9a-f-]{36}$/);
+        assert.equal(sent[0]?.content, JSON.stringify([["item", "tea"], ["go", "1"]]));
+      }, { "/oncekey.js": [{ after: clicked, wait: 300 }] });
+    });
+
   test("a browser that does not read base64 into bytes by itself has the module too", () =>
     visit(browser, { body: form(PLAIN), head: `<script>delete Uint8Array.fromBase64;</script>` }, async ({ page, sent }) => {
       await page.click("#buy");

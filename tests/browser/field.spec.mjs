@@ -57,6 +57,16 @@ describe("pages as they are", { timeout: 600_000 }, () => {
   same("a named button whose click submits the form by script: its value arrives", {
     body: `<form ${PLAIN}><input name=a value=1><button id=buy name=op value=save onclick="this.form.submit()">Save</button></form>`,
   }, 1, (page) => page.click("#buy", { noWaitAfter: true }));
+  same("a button whose click submits the form by script, on a slow page: each content arrives, under a key of its own", {
+    body: `<form id=order ${PLAIN} target=frame><input id=item name=item><button id=buy onclick="this.form.submit()">Buy</button></form>${FRAME}`,
+    head: `<script>addEventListener("submit", () => { for (const since = performance.now(); performance.now() < since + 5; ); }, true);</script>`,
+  }, 2, async (page) => {
+    for (const value of ["A", "B"]) {
+      await page.fill("#item", value);
+      await page.click("#buy");
+      await page.waitForTimeout(1500);
+    }
+  });
   same("a submit that starts another form's", {
     body: form(`${PLAIN} onsubmit="document.getElementById('log').submit()"`) + `<form id=log method=post action=/log target=frame><input name=l value=2></form>${FRAME}`,
   }, 2, (page) => page.click("#buy", { noWaitAfter: true }), { "/orders": [{ wait: 300 }] });
@@ -217,6 +227,15 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     assert.equal(sent.length, 1);
   }, { "/orders": [{ wait: 3500 }] });
 
+  // htmx 4 itself takes it for the form.
+  for (const htmx of ["htmx1", "htmx2"])
+    check(`${htmx}: a control named form is not the form`, { body: form(HTMX, `<input name=form>`), head: script(htmx) }, async ({ page, sent }) => {
+      await run(page, `buy.click(); setTimeout(() => buy.click(), 150)`);
+      await page.waitForSelector("#order[aria-busy]");
+      await page.waitForSelector("#order:not([aria-busy])");
+      assert.equal(sent.length, 1);
+    }, { "/orders": [{ wait: 700 }] });
+
   // Other people's requests, and whatever throws.
   const OWN_SEND = `<script>{ const Native = XMLHttpRequest; window.XMLHttpRequest = function () { const xhr = new Native(), send = xhr.send; xhr.send = function (body) { xhr.setRequestHeader("X-Signature", "s" + String(body ?? "").length); return send.call(xhr, body); }; return xhr; }; }</script>`;
   for (const htmx of ["htmx1", "htmx2"]) {
@@ -376,6 +395,24 @@ describe("pages as they are", { timeout: 600_000 }, () => {
     assert.match(sent[1]?.content ?? "", /"C"/);
     assert.equal(keysOf(sent), 2);
   }, { "/orders": [{ wait: 600 }, {}] });
+  // What a library sends where a script names no button: htmx 1.9 and 2 the last that was pressed, Unpoly the first.
+  for (const [library, attributes] of [["htmx1", HTMX], ["htmx2", HTMX], ["htmx4", HTMX], ["turbo", PLAIN], ["unpoly", UNPOLY]])
+    check(`${library}: requestSubmit() after an outcome that is not known: the same content has the same key, whoever names the button`, { body: form(attributes ?? ""), head: `<script src=/${library}.js></script>` }, async ({ page, sent }) => {
+      await page.click("#buy");
+      await until(() => sent.length === 1, "a click");
+      await page.waitForSelector("#order:not([aria-busy])");
+      await run(page, `order.requestSubmit()`);
+      await until(() => sent.length === 2, "both");
+      assert.equal(keysOf(sent), new Set(sent.map(({ content }) => content)).size);
+    }, { "/orders": [{ status: 500, body: `<!doctype html><title>x</title>${form(attributes ?? "")}<div id=out>no</div>` }, {}] });
+  for (const [library, attributes] of [["htmx1", HTMX], ["htmx2", HTMX], ["htmx4", HTMX], ["turbo", PLAIN], ["unpoly", UNPOLY]])
+    check(`${library}: requestSubmit() while a click's request is under way: the same content is refused, other content is sent afterwards`, { body: form(attributes ?? ""), head: `<script src=/${library}.js></script>` }, async ({ page, sent }) => {
+      await run(page, `buy.click(); for (const [ms, value] of [[100, "tea"], [200, "B"], [300, "C"]]) setTimeout(() => { item.value = value; order.requestSubmit(); }, ms)`);
+      await until(() => sent.length === 2, "the last");
+      await page.waitForTimeout(QUIET);
+      assert.deepEqual(sent.map(({ content }) => /"item","(\w+)"/.exec(content)?.[1]), ["tea", "C"]);
+      assert.equal(keysOf(sent), 2);
+    }, { "/orders": [{ wait: 1000, body: `<!doctype html><title>x</title>${form(attributes ?? "")}<div id=out></div>` }, {}] });
   check("turbo: an answer that leads nowhere ends its intent too", { body: form(PLAIN), head: `<script src=/turbo.js></script>` }, async ({ page, sent }) => {
     for (const value of ["one", "two"]) {
       await page.fill("#item", value);

@@ -17,7 +17,7 @@ import { fileOf, MODULE, read } from "./server.mjs";
  * @property {string} intent what the person meant: path, content and button
  * @property {string} head header lines that are to be the bare page's
  * @property {number} at
- * @property {number} ended when the answer was handed to the connection; 0 is never
+ * @property {number} ended when the answer is handed to the connection; 0 is never
  * @property {number} status
  * @property {boolean} ran whether the origin ran for it
  */
@@ -127,8 +127,9 @@ export async function servePlay(play, isBare) {
     const itself = part?.answer === "itself" ? part.html.replace(/<div id=out.*/, "").replace("TOKEN", `t${arrivals.length}`) : "";
     const text = `<!doctype html><title>${status}</title>${part?.answer === "page" && !isBare ? MODULE : ""}<div id=out${arrival.path.slice(2)}><p class=answer>${status}</p></div>`;
     arrival.status = status;
-    response.writeHead(status, headers).end(status === 204 ? undefined : status < 300 && itself ? itself : text);
+    // Before it: on a loaded machine the page may have it before the next line runs here.
     arrival.ended = Date.now();
+    response.writeHead(status, headers).end(status === 204 ? undefined : status < 300 && itself ? itself : text);
   }
 
   await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));

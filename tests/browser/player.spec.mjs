@@ -150,7 +150,8 @@ async function perform(play, isBare) {
     for (const [number, { acts, then }] of play.bursts.entries()) {
       const [from, seen] = [site.arrivals.length, submits.length];
       await act(acts);
-      if (isEarly && number === 0) {
+      // An answer may have brought the page anew.
+      if (isEarly) {
         await page.waitForSelector("html[data-oncekey=ready]", { state: "attached", timeout: 4000 }).catch(() => {});
         await page.waitForTimeout(QUIET);
         await quiet();
@@ -173,7 +174,8 @@ async function perform(play, isBare) {
       await quiet();
       const isBusy = () => page.evaluate(() => document.querySelector("[aria-busy],[aria-disabled],:disabled")?.outerHTML.slice(0, 200) ?? "");
       let busy = await isBusy();
-      for (let tries = 0; tries < 70 && busy; tries++) {
+      // A plain form is busy for five seconds at most, and once more for what has waited to be saved.
+      for (let tries = 0; tries < 120 && busy; tries++) {
         await page.waitForTimeout(100);
         busy = await isBusy();
       }
@@ -205,18 +207,23 @@ async function perform(play, isBare) {
   return { site, submits, errors, log, wrong, untold };
 }
 
-/** How often a person meant an intent: once more after an answer of success. @param {Submit[]} submits @param {Arrival[]} arrivals
- *  @param {number} slack milliseconds that pass between the press and the call */
-function countMeant(submits, arrivals, slack) {
+/** How often a person meant an intent: once more after an answer of success, and after other content of the same form and
+ *  button, whose key takes the place of the first. @param {Submit[]} submits @param {Arrival[]} arrivals of the intent
+ *  @param {Arrival[]} others of other content @param {number} slack milliseconds that pass between the press and the call */
+function countMeant(submits, arrivals, others, slack) {
   let [meant, since] = [0, 0];
   for (const { at } of submits) {
     const isAnswered = arrivals.some(({ status, ended }) => status >= 200 && status < 400 && ended > since && ended < at + slack);
-    if (meant && !isAnswered) continue;
+    const isReplaced = others.some((other) => other.at > since && other.at < at);
+    if (meant && !isAnswered && !isReplaced) continue;
     meant++;
     since = at;
   }
   return Math.max(meant, 1);
 }
+
+/** @param {string} intent */
+const withoutText = (intent) => intent.replace(/ n,\S+/, "");
 
 /** @param {Play} play @param {Awaited<ReturnType<typeof perform>>} played */
 function judge(play, { site, submits, errors, wrong, untold }) {
@@ -227,9 +234,18 @@ function judge(play, { site, submits, errors, wrong, untold }) {
     const ran = arrivals.filter((one) => one.ran && one.key).length;
     const own = submits.filter(({ intents }) => intents.includes(intent));
     const part = play.parts[Number(arrivals[0]?.path.slice(2))];
+    if (part?.queues) continue;
+    // Where the content is hidden fields or `hx-vals`, each content has a place of its own.
+    const isOther = (/** @type {Arrival} */ one) => one.key && one.path === arrivals[0]?.path && one.intent !== intent && withoutText(one.intent) === withoutText(intent);
+    const others = part?.kind === "dialog" || part?.kind === "rows" ? [] : site.arrivals.filter(isOther);
     // What imports the module first, calls `send` later.
-    const meant = part?.queues ? Math.max(own.length, 1) : countMeant(own, arrivals, part?.kind === "send" ? 200 : 0);
+    const meant = countMeant(own, arrivals, others, part?.kind === "send" ? 200 : 0);
     if (ran > meant) found.push(`${ran} orders for ${meant} intents: ${intent}`);
+  }
+  // htmx sends what a press has put into a queue with the fields of later, so that only how many there are is known.
+  for (const [at, { queues, path }] of play.parts.entries()) {
+    const [ran, meant] = [site.arrivals.filter((one) => one.path === path && one.ran && one.key).length, submits.filter(({ part }) => part === at).length];
+    if (queues && ran > Math.max(meant, 1)) found.push(`${ran} orders for ${meant} presses: ${path}`);
   }
   for (const { path, pairs, key, intent } of site.arrivals) {
     const part = play.parts[Number(path.slice(2))];

@@ -65,10 +65,10 @@ pub enum Admission {
 }
 
 /// Whether another submit of this intent must be refused; then the page is told. `trigger` is the event that caused it. One
-/// without a submitter is told by what the form's controls say.
+/// that names no submitter is told by what the form's controls say, whichever button a library sends with it.
 pub fn admit(subject: &Subject, trigger: &Js) -> Admission {
     let (name, base) = (subject.intent_name(), subject.base_name());
-    let by_script = is_member_text(trigger, "type", "submit") && !subject.submitter.is_truthy();
+    let by_script = is_member_text(trigger, "type", "submit") && !is_member_truthy(trigger, "submitter");
     let controls = subject.control_digest();
     let busy = LOCKS.with_borrow_mut(|locks| {
         let lock = locks.busy.iter_mut().find(|lock| lock.name == name || by_script && lock.base == base)?;
@@ -150,27 +150,27 @@ pub fn lock_until_page_leaves(id: i32) {
             lock.leaving = true;
         }
     });
-    after_delay(LEAVING, Box::new(move |_, _| unlock_intents(false, &|lock| lock.id == id)));
+    after_delay(LEAVING, Box::new(move |_, _| unlock_intents(Unlocking::Freed, &|lock| lock.id == id)));
 }
 
 /// Frees an intent whose attempts have ended, unless the page is leaving.
 pub fn unlock(id: i32) {
-    unlock_intents(true, &|lock| lock.id == id && !lock.leaving);
+    unlock_intents(Unlocking::Ended, &|lock| lock.id == id && !lock.leaving);
 }
 
 /// Frees a form's intent: the browser's own submit takes the place of the script's.
 pub fn give_way(id: i32, form: &Js) {
-    unlock_intents(false, &|lock| lock.id == id && lock.owner == *form);
+    unlock_intents(Unlocking::Replaced, &|lock| lock.id == id && lock.owner == *form);
 }
 
 /// Frees everything: the page is shown again.
 pub fn unlock_all() {
-    unlock_intents(false, &|_| true);
+    unlock_intents(Unlocking::Freed, &|_| true);
 }
 
 /// Frees all intents of a place: the person's own decision.
 pub fn unlock_place(place: u64) {
-    unlock_intents(false, &|lock| lock.name.place == place);
+    unlock_intents(Unlocking::Freed, &|lock| lock.name.place == place);
 }
 
 /// A form that waits is submitted as it is now; one that an answer has replaced, as it was.
@@ -182,17 +182,29 @@ fn submit_again(lock: &Lock) {
     }
 }
 
-/// `has_ended`: what waits for that is submitted. After Back, or the person's own decision, no form submits itself.
-fn unlock_intents(has_ended: bool, is_meant: &dyn Fn(&Lock) -> bool) {
+/// Why an intent is busy no more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unlocking {
+    /// Its attempts have ended: what waits for that is submitted.
+    Ended,
+    /// The page is shown again, or the person has decided so: no form submits itself.
+    Freed,
+    /// Another submit takes its place: it has not ended, so that this one has not waited behind it.
+    Replaced,
+}
+
+fn unlock_intents(why: Unlocking, is_meant: &dyn Fn(&Lock) -> bool) {
     while let Some(lock) = LOCKS.with_borrow_mut(|locks| {
         let place = locks.busy.iter().position(is_meant)?;
         Some(locks.busy.swap_remove(place))
     }) {
-        note_end(lock.name);
+        if why != Unlocking::Replaced {
+            note_end(lock.name);
+        }
         unmark(&lock.owner, "aria-busy");
         unmark(&lock.submitter, "aria-disabled");
         unmark(&lock.submitter, "disabled");
-        if has_ended && lock.again {
+        if why == Unlocking::Ended && lock.again {
             after_delay(0, Box::new(move |_, _| submit_again(&lock)));
         }
         if LOCKS.with_borrow(|locks| locks.busy.is_empty()) {

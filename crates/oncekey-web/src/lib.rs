@@ -58,7 +58,7 @@ use crate::{
 static ALLOCATOR: talc::cell::TalcSyncCell<talc::wasm::WasmGrowAndClaim, Bins> =
     talc::cell::TalcSyncCell::new_wasm(talc::wasm::WasmGrowAndClaim);
 
-/// The allocator's free lists: one for each power of two.
+/// The allocator's free list: one is enough for so few, and each more is code.
 #[cfg(target_family = "wasm")]
 struct Bins;
 
@@ -66,8 +66,8 @@ struct Bins;
 impl talc::base::binning::Binning for Bins {
     type AvailabilityBitField = u32;
 
-    fn size_to_bin(size: usize) -> u32 {
-        size.checked_ilog2().unwrap_or(0)
+    fn size_to_bin(_: usize) -> u32 {
+        0
     }
 }
 

@@ -206,6 +206,9 @@ extern "C" {
 
 #[wasm_bindgen(module = "/src/platform/xhr.mjs")]
 extern "C" {
+    /// The button whose name and value htmx 1.9 and 2 send with an element's request.
+    #[wasm_bindgen(js_name = pressedButton)]
+    pub fn pressed_button(element: &Js) -> Js;
     /// Tells what an xhr sends, instead of sending it: an array of its content and its header lines.
     #[wasm_bindgen(js_name = catchSend)]
     pub fn catch_send(info: &Js, ticket: i32);

@@ -10,8 +10,8 @@ use crate::{
     page::{
         Js, attribute, attribute_lines, attribute_or_empty, attribute_value, call_method, closest, content_parts,
         control_parts, count_equals, give_place, given_place, global_member, hidden_fields, is_member_text,
-        item_text_or_empty, items, member, member_text, member_text_or_empty, note, parse_url, to_double, to_millis,
-        truthy_or, unplaced_like,
+        is_member_truthy, item_text_or_empty, items, member, member_text, member_text_or_empty, note, parse_url,
+        pressed_button, to_double, to_millis, truthy_or, unplaced_like,
     },
 };
 
@@ -63,10 +63,10 @@ impl Subject {
     pub fn of_htmx(element: &Js, event: &Js, method: Option<String>, action: &Js) -> Subject {
         let form = truthy_or(member(element, "form"), || closest(element, "form"));
         let owner = truthy_or(form, || element.clone());
-        let mut submitter = member(event, "submitter");
-        if !submitter.is_truthy() && &owner != element {
-            submitter = element.clone();
-        }
+        let pressed = pressed_button(element);
+        let pressed = if is_member_truthy(&pressed, "isConnected") { pressed } else { member(event, "submitter") };
+        let by_element = || if &owner == element { Js::UNDEFINED } else { element.clone() };
+        let submitter = truthy_or(pressed, by_element);
         Subject::new(owner, submitter, method, action)
     }
 

@@ -10,7 +10,10 @@ use crate::{
     guard,
     intent::find_or_mint,
     options::key_field,
-    page::{Js, call_method, closest, is_member_truthy, member, set_entry, set_member, to_integer, truthy_or},
+    page::{
+        Js, call_method, call_method1, closest, global_member, is_member_truthy, item, member, set_entry, set_member,
+        to_integer, truthy_or,
+    },
     subject::Subject,
     tickets::{issue_ticket, redeem_ticket},
 };
@@ -87,8 +90,10 @@ pub fn on_unpoly_start(event: &Js) {
     if !form.is_truthy() || is_member_truthy(&request, "headers.X-Up-Validate") {
         return;
     }
-    let submitter = LAST.with_borrow(|(last, submitter)| (*last == form).then(|| submitter.clone()));
-    let subject = Subject::plain(&form, &submitter.unwrap_or(Js::UNDEFINED));
+    let submitter = LAST.with_borrow(|(last, submitter)| if *last == form { submitter.clone() } else { Js::UNDEFINED });
+    // It sends the first button where a script names none.
+    let first_button = || item(&call_method1(&global_member("up.form"), "submitButtons", &form), 0);
+    let subject = Subject::plain(&form, &truthy_or(submitter, first_button));
     let params = member(&request, "params");
     let content = call_method(&params, "toFormData");
     begin_request(&request, &subject, &member(&request, "headers"), &params, &content);

@@ -1,6 +1,9 @@
 // @ts-check
-// A classic script for the head of a page whose module arrives late: holds submits until the module takes them over, each
-// at most three seconds. It decides nothing else.
+// For the head of a page whose module arrives late: holds submits until the module takes them over, each at most three
+// seconds. It decides nothing else. The build makes a classic script of it.
+
+import { holdSubmit } from "./resend.mjs";
+
 (() => {
   const EARLY = Symbol.for("oncekey.early");
   /** @type {any} */
@@ -18,16 +21,11 @@
     const form = /** @type {HTMLFormElement} */ (event.target);
     // Who makes an event knows what it is for.
     if (!event.isTrusted || Element.prototype.closest.call(form, "[data-once=off]")) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    const by = event.submitter;
     if (!held.size) setTimeout(() => release(), 3000);
-    if (held.has(form)) return;
-    held.set(form, () => {
-      // htmx 1.9 and 2 know a submitter by its focus.
-      by?.dispatchEvent(new Event("focusin", { bubbles: true }));
-      HTMLFormElement.prototype.requestSubmit.call(form, by?.isConnected ? by : null);
-    });
+    if (held.has(form)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else held.set(form, holdSubmit(event));
   };
   addEventListener("submit", hold, true);
   /** The module comes: it gets what is held, and releases it. @param {() => void} by */

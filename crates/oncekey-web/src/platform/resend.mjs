@@ -4,14 +4,19 @@
 import { attribute, callMethod, note } from "./values.mjs";
 
 const PLACES = ["action", "method", "target", "enctype"];
-/** The form that is being submitted once more, and its fields. @type {[form: any, entries: [string, any][]] | undefined} */
+/** A form's fields. @typedef {[string, any][]} Fields */
+/** The form that is being submitted once more, its fields without the submitter's and with them, and how many it has now without.
+ *  @type {[form: any, own: Fields, all: Fields, count: number] | undefined} */
 let again;
 globalThis.addEventListener?.(
   "formdata",
   ({ target, formData }) => {
     if (again?.[0] != target || !again) return;
-    for (const name of [...formData.keys()]) formData.delete(name);
-    for (const [name, value] of again[1]) formData.append(name, value);
+    const [, own, all, count] = again;
+    const names = [...formData.keys()];
+    for (const name of names) formData.delete(name);
+    // A library that gathers them itself adds the submitter later.
+    for (const [name, value] of names.length > count ? all : own) formData.append(name, value);
   },
   true,
 );
@@ -22,7 +27,9 @@ export const holdSubmit = (event) => {
   event.preventDefault();
   event.stopImmediatePropagation();
   note("held", form);
-  const entries = /** @type {[string, any][]} */ ([...new FormData(form, submitter)]);
+  /** @returns {Fields} */
+  const fieldsWith = (/** @type {any} */ by) => [...new FormData(form, by)];
+  const [own, all] = [fieldsWith(null), fieldsWith(submitter)];
   const places = PLACES.map((name) => attribute(form, name));
   /** @param {any[]} values */
   const place = (values) =>
@@ -42,7 +49,7 @@ export const holdSubmit = (event) => {
         back.push(node);
       }
     const before = place(places);
-    again = [form, entries];
+    again = [form, own, all, fieldsWith(null).length];
     // htmx 1.9 and 2 know a submitter by its focus.
     submitter?.dispatchEvent(new Event("focusin", { bubbles: true }));
     callMethod(form, "requestSubmit", submitter);

@@ -4,6 +4,10 @@
 import { redeem } from "./wasm.mjs";
 import { unlessThrown } from "./values.mjs";
 
+/** The button that goes with an element's request: the one that was pressed last, also where a script names none or another. htmx
+ *  keeps it as a member of the form's own, which the form's prototype has not. @param {any} element @returns {any} */
+export const pressedButton = (element) => element?.["htmx-internal-data"]?.lastButtonClicked;
+
 const LISTENERS = ["onload", "onerror", "ontimeout", "onabort"];
 /** Puts a function in the place of an xhr's method; returns what puts back what was there. @param {any} xhr @param {string} name
  *  @param {(...values: any[]) => void} instead */

@@ -26,6 +26,16 @@ const PANICS: [&str; 13] = [
 const LIBRARY: &[u8] = b"/rustc/";
 const SOURCE: &[u8] = b".rs";
 
+/// What only panics say.
+const WORDS: [&[u8]; 6] = [
+    b"cannot access a Thread Local Storage value during or after destruction: ",
+    b"RefCell already mutably borrowed",
+    b"RefCell already borrowed",
+    b"window size must be non-zero",
+    b"capacity overflow",
+    b"AccessError",
+];
+
 /// Part of the (mangled) names of functions that format.
 const FORMATS: &str = "core3fmt";
 
@@ -61,7 +71,9 @@ pub fn silence(wasm: &[u8], told: &str, formats: bool) -> Result<Vec<u8>> {
     }
     let data: Vec<_> = module.data.iter().map(walrus::Data::id).collect();
     for id in data {
-        blank_places(&mut module.data.get_mut(id).value);
+        let data = &mut module.data.get_mut(id).value;
+        blank_places(data);
+        blank_words(data);
     }
     walrus::passes::gc::run(&mut module);
     Ok(module.emit_wasm())
@@ -78,6 +90,15 @@ fn blank_places(data: &mut [u8]) {
         from = start + LIBRARY.len();
         if let Some(end) = name.windows(SOURCE.len()).position(|at| at == SOURCE) {
             data.iter_mut().skip(start).take(end + SOURCE.len()).for_each(|byte| *byte = 0);
+        }
+    }
+}
+
+/// Puts zeros in the place of [`WORDS`].
+fn blank_words(data: &mut [u8]) {
+    for words in WORDS {
+        while let Some(place) = data.windows(words.len()).position(|at| at == words) {
+            data.iter_mut().skip(place).take(words.len()).for_each(|byte| *byte = 0);
         }
     }
 }
