@@ -137,9 +137,9 @@ impl FromStr for IndexErrand {
 
     fn from_str(text: &str) -> Result<Self, NotUnderstood> {
         let words: Vec<&str> = text.split(' ').collect();
-        let further = match words.as_slice() {
-            ["index-add" | "index-list", _, _, further @ ..] | ["index-remove", _, further @ ..] => further,
-            _ => return Err(NotUnderstood),
+        let (["index-add" | "index-list", _, _, further @ ..] | ["index-remove", _, further @ ..]) = words.as_slice()
+        else {
+            return Err(NotUnderstood);
         };
         if further.iter().any(|word| word.starts_with('!')) {
             return Err(NotUnderstood);

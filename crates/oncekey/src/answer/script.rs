@@ -34,7 +34,9 @@ pub fn operator_part(path: &str) -> Option<(u32, HeaderLines)> {
     };
     let mut lines = HeaderLines::default();
     lines.push("content-type", kind);
-    OPERATOR_LINES.iter().for_each(|(name, value)| lines.push(name, value));
+    for (name, value) in OPERATOR_LINES {
+        lines.push(name, value);
+    }
     Some((part, lines))
 }
 
