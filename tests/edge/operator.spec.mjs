@@ -33,7 +33,7 @@ async function listed(world) {
 /** @param {World} world @param {string} key */
 const found = async (world, key) => (await listed(world)).find((item) => item.key === key);
 /** Once it is listed. @param {World} world @param {string} key */
-const shown = (world, key) => until(() => found(world, key), `${key} is listed`);
+const shown = async (world, key) => /** @type {any} */ (await until(() => found(world, key), `${key} is listed`));
 
 /** @param {World} world @param {string} key @param {"DELETE" | "POST"} method */
 const operate = (world, key, method) =>

@@ -137,7 +137,7 @@ test("the runbook's commands", async () => {
   const dead = { ...hook, headers: { ...hook.headers, "Idempotency-Key": randomUUID() }, url: hook.url.replace(/[^/]*$/, "nobody-takes-this") };
   const { id } = (await send(dead)).json;
   const listed = async () => (await send(list)).json.items.find((/** @type {any} */ item) => item.key === id);
-  assert.equal((await until(listed, "it is listed")).state, "dead");
+  assert.equal(/** @type {any} */ (await until(listed, "it is listed")).state, "dead");
   const deliver = command(RUNBOOK, "Many unknown fates", 1);
   assert.equal((await send({ ...deliver, url: deliver.url.replace("KEY", id) })).status, 202);
   await until(listed, "it is listed again");

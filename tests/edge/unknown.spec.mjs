@@ -189,6 +189,7 @@ describe("the target is down", () => {
     await world.origin.plan("/told", {});
     const spots = await Promise.all(Array.from({ length: 500 }, () => world.spot("/many", { cut: "hang" })));
     const gone = spots.map((spot) => spot.post().catch(() => undefined));
+    /** @type {string[]} */
     const keys = [];
     for (const spot of spots) {
       await spot.arrived();

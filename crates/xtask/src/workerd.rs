@@ -144,12 +144,11 @@ impl Config {
     /// A queue to which the gate sends what its policy's `on_unknown` says: each message becomes a line of the output, or a
     /// POST to the origin that a test names.
     pub fn told_queue(&mut self, binding: &str) -> Result<()> {
-        match std::env::var(TOLD) {
-            Ok(url) => self.external("told", &url)?,
-            Err(_) => {
-                let module = tools::root().join("crates/xtask/src/told.mjs");
-                self.worker("told", &[("told.mjs", "esModule", &module)], &[], &[]);
-            }
+        if let Ok(url) = std::env::var(TOLD) {
+            self.external("told", &url)?;
+        } else {
+            let module = tools::root().join("crates/xtask/src/told.mjs");
+            self.worker("told", &[("told.mjs", "esModule", &module)], &[], &[]);
         }
         self.named.push(format!("(name = {}, queue = \"told\")", text(binding)));
         Ok(())

@@ -1,12 +1,12 @@
 //! The members of the policy: the one place that names them, bounds them and says what they are.
 
-use crate::{
-    identity::Algorithm,
-    policy::{
-        member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
-        syntax::TextSyntax,
-        types::{Anonymous, Bind, Keep, Keys, Mode, NoStore, OriginKey, ServerError, StoreFailure, Unanswered},
-    },
+mod identity;
+
+use self::identity::IDENTITY;
+use crate::policy::{
+    member::{MemberRow, MemberRule, NumberUnit, ObjectShape, OnlyWith, Preset, ValueKind, rules_of},
+    syntax::TextSyntax,
+    types::{Anonymous, Bind, Keep, Keys, Mode, NoStore, OriginKey, ServerError, StoreFailure, Unanswered},
 };
 
 /// Seconds: the longest `lease`, `patience` and `wait`. The platform keeps an object alive no longer for its own I/O.
@@ -20,9 +20,6 @@ pub const LARGEST: u32 = 104_857_600;
 
 /// Items: the most that `max_items` may be. Each is a call of its own, and the platform allows so many for one request.
 const MOST_ITEMS: u32 = 10_000;
-
-/// Seconds: the most that `leeway` may be.
-const LONGEST_LEEWAY: u32 = 600;
 
 const ROW: MemberRow = MemberRow::BLANK;
 
@@ -451,67 +448,6 @@ const TRANSITION: &[MemberRow] = &[
 ];
 
 const SCOPE: ValueKind = list_of(&ValueKind::TextOrTexts(TextSyntax::CallerAttribute));
-
-const IDENTITY: &[MemberRow] = &[
-    MemberRow {
-        name: "from",
-        kind: ValueKind::Text(TextSyntax::TokenPlace),
-        about: "where the token is: `\"bearer\"` (unless said; with `access` its own header), `\"header:NAME\"`, \
-                `\"cookie:NAME\"`",
-        ..ROW
-    },
-    MemberRow {
-        name: "jwks",
-        kind: ValueKind::Text(TextSyntax::KeySetUrl),
-        about: "URL of the issuer's public keys: https, or http on this machine",
-        ..ROW
-    },
-    MemberRow {
-        name: "secret",
-        kind: ValueKind::Text(TextSyntax::SecretName),
-        about: "in place of `jwks`: the name of a secret of at least 32 bytes, for HS256",
-        ..ROW
-    },
-    MemberRow {
-        name: "access",
-        kind: ValueKind::Text(TextSyntax::HostLabel),
-        about: "in place of `jwks`: the team's name of Cloudflare Access, whose keys and issuer they are",
-        ..ROW
-    },
-    MemberRow {
-        name: "unverified",
-        kind: ValueKind::Flag,
-        about: "in place of `jwks`: whether the claim is taken as it stands. It proves nothing, so a key has to be a UUID of \
-                version 4 or 7",
-        ..ROW
-    },
-    MemberRow {
-        name: "issuer",
-        kind: ValueKind::Text(TextSyntax::Filled),
-        about: "the token's `iss`; needed with `jwks` and `secret`",
-        ..ROW
-    },
-    MemberRow {
-        name: "audience",
-        kind: ValueKind::TextOrTexts(TextSyntax::Filled),
-        about: "the token's `aud`, or list of those of which one has to be there; needed unless `unverified`",
-        ..ROW
-    },
-    MemberRow {
-        name: "algorithms",
-        kind: ValueKind::List { of: &ValueKind::Word(Algorithm::WORDS), filled: Some("a list of algorithms") },
-        about: "list of those by which it may be signed; `[\"RS256\",\"ES256\",\"EdDSA\"]` unless said, with `secret` HS256 \
-                alone",
-        ..ROW
-    },
-    MemberRow {
-        name: "leeway",
-        kind: seconds(0, LONGEST_LEEWAY),
-        preset: Some(Preset::Number(60)),
-        about: "by which clocks may differ",
-        ..ROW
-    },
-];
 
 const LEASE: MemberRow = MemberRow {
     name: "lease",
