@@ -94,6 +94,7 @@ export async function tables() {
   const plain = await counts({});
   const told = await counts({ log: 1 }, { POINTS: "1" });
   const sealed = await counts({ seal: true }, { ONCEKEY_SEAL: "a secret of thirty-two bytes or so" });
+  const watched = await counts({ on_unknown: { post: "/told" } });
   const { first, replay, keyless, accepted, machine } = plain;
   /** Name, counts, seconds for which objects wait. @type {[string, Count, number][]} */
   const cases = [
@@ -118,7 +119,11 @@ export async function tables() {
     row("`\"log\": 1`", `${told.first.lines} line`, shown(told.first.lines * PRICE.line)),
     row("`METRICS`", `${told.first.points} point`, shown(told.first.points * PRICE.point)),
     row("`\"seal\": true`", `${sealed.first.rows - first.rows} rows`, shown(price(sealed.first, 0.3) - price(first, 0.3))),
-    row("`on_unknown`", "1 row: the alarm is set to the lease's end, then to the key's", shown(PRICE.row)),
+    row(
+      "`on_unknown`",
+      `${watched.first.rows - first.rows} row, ${watched.first.alarms - first.alarms} alarms: the alarm is set to the lease's end, then to the key's`,
+      shown(price(watched.first, 0.3) - price(first, 0.3)),
+    ),
     "",
     row("the same by hand, in a Worker", "of a first request", "$ a million", "a replay", "$ a million"),
     row("---", "---", "---", "---", "---"),

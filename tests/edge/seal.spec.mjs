@@ -17,7 +17,8 @@ const POLICY = {
   seal: true,
   max_stored: 4_000_000,
   routes: [
-    { path: "/later/*", mode: "accept", unanswered: "rerun" },
+    // A stop may come before the answer is written down: what is asked again then is asked soon.
+    { path: "/later/*", mode: "accept", unanswered: "rerun", lease: 2 },
     { path: "/ask/*", mode: "accept", unanswered: { probe: "/found?key={key}" }, lease: 1 },
     { path: "/wait/*", wait: 20 },
     { path: "/probe/*", unanswered: { probe: "/found?key={key}" }, lease: 1 },

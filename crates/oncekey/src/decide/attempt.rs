@@ -297,7 +297,9 @@ pub fn decide_since_probe<'r>(
     now: Millis,
 ) -> AfterProbe {
     match (asked.into(), record.into()) {
-        (FoundRecord::Readable(asked), FoundRecord::Readable(record)) if asked.claim() == record.claim() => {
+        (FoundRecord::Readable(asked), FoundRecord::Readable(record))
+            if asked.claim().is_same_execution(record.claim()) =>
+        {
             decide_after_probe(Some(record), owner, attempt, found, kept, now)
         }
         _ => AfterProbe::Moved,

@@ -141,6 +141,13 @@ pub(super) struct MemberRule {
     pub(super) published: bool,
 }
 
+impl ValueKind {
+    /// A whole number of seconds, from `least` to `most`.
+    pub const fn seconds(least: u32, most: u32) -> Self {
+        Self::Number { unit: NumberUnit::Seconds, least, most }
+    }
+}
+
 impl Preset {
     pub(super) fn value(self) -> PolicyValue {
         match self {

@@ -225,14 +225,14 @@ const ROUTE: &[MemberRow] = &[
     LEASE,
     MemberRow {
         name: "patience",
-        kind: seconds(1, LONGEST_WAIT),
+        kind: ValueKind::seconds(1, LONGEST_WAIT),
         preset: Some(Preset::Number(25)),
         about: "a caller is kept waiting before 409; the late answer is still stored",
         ..ROW
     },
     MemberRow {
         name: "wait",
-        kind: seconds(0, LONGEST_WAIT),
+        kind: ValueKind::seconds(0, LONGEST_WAIT),
         preset: Some(Preset::Number(0)),
         about: "a duplicate waits for the first before 409",
         ..ROW
@@ -268,7 +268,7 @@ const ROUTE: &[MemberRow] = &[
     },
     MemberRow {
         name: "key_age",
-        kind: seconds(1, LONGEST_RETENTION - 60),
+        kind: ValueKind::seconds(1, LONGEST_RETENTION - 60),
         about: "a UUID of version 7 may be old of which nothing is remembered; an older one is 409 `key_expired`, one more \
                 than 300 s ahead 400 `key_invalid`; at most `retention` − 60",
         ..ROW
@@ -365,7 +365,7 @@ const LIMIT: &[MemberRow] = &[
     },
     MemberRow {
         name: "period",
-        kind: seconds(1, 3600),
+        kind: ValueKind::seconds(1, 3600),
         preset: Some(Preset::Number(60)),
         about: "over which it counts: what `Retry-After` says",
         ..ROW
@@ -451,7 +451,7 @@ const SCOPE: ValueKind = list_of(&ValueKind::TextOrTexts(TextSyntax::CallerAttri
 
 const LEASE: MemberRow = MemberRow {
     name: "lease",
-    kind: seconds(1, LONGEST_WAIT),
+    kind: ValueKind::seconds(1, LONGEST_WAIT),
     preset: Some(Preset::Number(60)),
     about: "until the origin's answer must begin, then the longest silence within it",
     ..ROW
@@ -459,7 +459,7 @@ const LEASE: MemberRow = MemberRow {
 
 const RETENTION: MemberRow = MemberRow {
     name: "retention",
-    kind: seconds(1, LONGEST_RETENTION),
+    kind: ValueKind::seconds(1, LONGEST_RETENTION),
     preset: Some(Preset::Number(86_400)),
     about: "a completed or unknown key is remembered",
     ..ROW
@@ -480,10 +480,6 @@ const UNANSWERED: MemberRow = MemberRow {
 
 const fn bytes(least: u32, most: u32) -> ValueKind {
     ValueKind::Number { unit: NumberUnit::Bytes, least, most }
-}
-
-const fn seconds(least: u32, most: u32) -> ValueKind {
-    ValueKind::Number { unit: NumberUnit::Seconds, least, most }
 }
 
 const fn list_of(of: &'static ValueKind) -> ValueKind {

@@ -143,6 +143,14 @@ impl Claim {
     pub fn remembered_until(&self, end: Millis) -> Millis {
         later_by(end.max(self.claimant.key_time.unwrap_or(0)), self.retention)
     }
+
+    /// Whether both are the right to one execution. What was noted meanwhile, such as who was told of its fate, makes no
+    /// other of it.
+    pub fn is_same_execution(&self, other: &Self) -> bool {
+        self.generation == other.generation
+            && self.lease_until == other.lease_until
+            && self.fingerprint == other.fingerprint
+    }
 }
 
 impl Record {

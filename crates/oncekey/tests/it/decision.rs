@@ -14,6 +14,7 @@ use oncekey::{
     stored::{
         attempt::{Attempt, Terms},
         record::{Cause, Claim, Claimant, KeptReply, Owner, Record},
+        told::ToldFate,
     },
 };
 
@@ -474,6 +475,14 @@ fn a_probe_that_comes_late() {
         decide_since_probe(asked.as_ref(), record, Owner::default(), &attempt, found, kept, NOW)
     };
     assert!(matches!(after(asked.as_ref(), ProbeResult::Nothing), AfterProbe::Execute(_)));
+    // Somebody was told of it while the origin was asked.
+    let mut told = asked.clone();
+    if let Some(Record::Unknown { claim, .. }) = &mut told {
+        claim.claimant.note_told(ToldFate { generation: 1, since: NOW, ..ToldFate::default() });
+    }
+    assert_ne!(told, asked);
+    assert!(matches!(after(told.as_ref(), ProbeResult::Nothing), AfterProbe::Execute(_)));
+    assert!(matches!(after(told.as_ref(), ProbeResult::Answer), AfterProbe::Store(_)));
     for found in [ProbeResult::Answer, ProbeResult::Nothing, ProbeResult::Unclear] {
         assert_eq!(after(Some(&later), found), AfterProbe::Moved);
         assert_eq!(after(None, found), AfterProbe::Moved);
