@@ -121,7 +121,7 @@ export async function tables() {
     row("`\"seal\": true`", `${sealed.first.rows - first.rows} rows`, shown(price(sealed.first, 0.3) - price(first, 0.3))),
     row(
       "`on_unknown`",
-      `${watched.first.rows - first.rows} row, ${watched.first.alarms - first.alarms} alarms: the alarm is set to the lease's end, then to the key's`,
+      `${watched.first.rows - first.rows} row: the alarm is set to the lease's end, then to the key's`,
       shown(price(watched.first, 0.3) - price(first, 0.3)),
     ),
     "",

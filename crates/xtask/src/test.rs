@@ -150,6 +150,8 @@ fn wasm() -> Result<()> {
     let runner = format!("node --no-warnings {}", tools::root().join("tests/wasi.mjs").display());
     tools::run(
         tools::command("cargo")
+            // What is slow to run is what takes the time here.
+            .args(["--config", "profile.dev.package.\"*\".opt-level=1"])
             .args(["test", "--target", "wasm32-wasip1", "-p", "oncekey"])
             .env("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner),
     )
