@@ -147,11 +147,11 @@ fn core() -> Result<()> {
 /// The same sources on wasm32, by Node's WASI.
 fn wasm() -> Result<()> {
     tools::rust_target("wasm32-wasip1")?;
-    let runner = format!("node --no-warnings {}", tools::root().join("tests/wasi.mjs").display());
+    // Fast calls into Node's WASI write to memory that has grown and moved: Node 20 ends by a fault.
+    let flags = "--no-warnings --no-turbo-fast-api-calls";
+    let runner = format!("node {flags} {}", tools::root().join("tests/wasi.mjs").display());
     tools::run(
         tools::command("cargo")
-            // What is slow to run is what takes the time here.
-            .args(["--config", "profile.dev.package.\"*\".opt-level=1"])
             .args(["test", "--target", "wasm32-wasip1", "-p", "oncekey"])
             .env("CARGO_TARGET_WASM32_WASIP1_RUNNER", runner),
     )
